@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const MAX_CHARACTERS = 256;
 
 /**
- * Returns the identifier by which limits and the log know a caller's end user: the dialect's field, or
+ * Returns the identifier of a caller's end user in limits and the log: the dialect's field, or
  * `sha256:` and 64 hex digits for longer texts, so that they stay distinct.
  *
  * @param value the raw field

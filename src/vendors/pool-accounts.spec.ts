@@ -178,7 +178,7 @@ describe('accounts in the providers file', () => {
     [{}, 'accounts.1.id must be 1 to 64 of'],
     [{ id: 'a@b' }, 'accounts.1.id must be 1 to 64 of'],
     [{ id: 'one' }, 'accounts.1.id "one" is used twice'],
-    [{ id: 'two', api_key: 'sk-in-the-file' }, 'accounts.1.api_key must not stand in a file'],
+    [{ id: 'two', api_key: 'sk-in-the-file' }, 'accounts.1.api_key must not be in a file'],
     [{ id: 'two', api_key_env: 'NOT_SET' }, 'accounts.1.api_key_env names the variable NOT_SET'],
     [{ id: 'two', base_url: 'eu.example' }, 'accounts.1.base_url must be a URL'],
     [{ id: 'two', weight: 0 }, 'accounts.1.weight must be an integer from 1'],

@@ -190,7 +190,7 @@ describe('a login at an OpenID issuer', () => {
     expect(back.headers.get('cache-control')).toBe('no-store');
     const cookie = back.headers.getSetCookie().find((line) => line.startsWith('gateway_session='));
     expect(cookie).toMatch(
-      /^gateway_session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
+      /^gateway_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
     );
     expect([...browser.cookies(gateway.url).keys()]).toEqual(
       expect.arrayContaining(['gateway_session']),

@@ -32,7 +32,7 @@ describe('the embedded PostgreSQL without its binaries', () => {
   it('asks for a DATABASE_URL', async () => {
     installLauncher(scene.launcher, { withBinaries: false });
     const { error } = await scene.startService();
-    expect(error).toMatch(/^No embedded PostgreSQL is installed .* set DATABASE_URL/);
+    expect(error).toMatch(/^No embedded PostgreSQL is installed .*\. Set DATABASE_URL/);
   });
 });
 
@@ -92,7 +92,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     const log: string[] = [];
     await scene.start({ ...unreachable, log: (line) => log.push(line) });
     expect(log).toEqual([
-      `The database does not lie in the data folder ${unreachable.dataDirectory} but in ${location}: ` +
+      `The database is not in the data folder ${unreachable.dataDirectory} but in ${location}: ` +
         'a copy of the data folder is no copy of the data (docs/backup.md)',
     ]);
     expect(readFileSync(note, 'utf8')).toContain(location);
@@ -103,7 +103,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     const dataDirectory = join(closed, 'copy');
     cpSync(unreachable.dataDirectory, dataDirectory, { recursive: true });
     await expect(scene.start({ dataDirectory, fallbackRoot })).rejects.toThrow(
-      `${dataDirectory} is a copy of ${unreachable.dataDirectory} and has no data of its own`,
+      `${dataDirectory} is a copy of ${unreachable.dataDirectory} without data of its own`,
     );
     rmSync(dataDirectory, { recursive: true });
     await scene.start(unreachable);
@@ -123,7 +123,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     renameSync(location, `${location}.away`);
     await expect(scene.start(unreachable)).rejects.toThrow(
       new RegExp(
-        `The database folder ${location} is gone. Put it back, or delete the file ${pointer} .*` +
+        `The database folder ${location} is missing. Put it back, or delete the file ${pointer} .*` +
           'a copy of it has no data',
       ),
     );
@@ -139,7 +139,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
   it('asks for a way in when the folder of an existing cluster was closed', async () => {
     chmodSync(scene.dataDirectory, 0o700);
     await expect(scene.start({ fallbackRoot })).rejects.toThrow(
-      `allow passing through ${scene.dataDirectory} (chmod o+x)`,
+      `Allow passing through ${scene.dataDirectory} (chmod o+x)`,
     );
     chmodSync(scene.dataDirectory, 0o711);
   });
@@ -189,6 +189,6 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     const user = nobody.uid - 1;
     chmodSync(scene.dataDirectory, 0o755);
     const { error } = await scene.startService({ fallbackRoot }, user);
-    expect(error).toMatch(`belongs to the user with id ${nobody.uid}: start the gateway as root`);
+    expect(error).toMatch(`belongs to the user with id ${nobody.uid}. Start the gateway as root`);
   });
 });

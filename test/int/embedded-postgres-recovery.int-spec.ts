@@ -118,7 +118,7 @@ describe('the embedded PostgreSQL after a failure', () => {
     }
     expect(lines.slice(0, 2)).toEqual([
       'PostgreSQL ended unexpectedly: it ended by SIGKILL. Restarting it',
-      'PostgreSQL runs again',
+      'PostgreSQL is running again',
     ]);
     await pool.end();
   });

@@ -205,8 +205,8 @@ echo 'FATAL:  could not create any TCP/IP sockets' >&2; exit 1
     const before = postmasterOf(cluster);
     const second = await scene.startService();
     expect(second.error).toBe(
-      `The database in ${dataDirectory} is in use by another gateway (process ${first.pid}): ` +
-        'stop that one first, or set GATEWAY_DATA_DIR to another folder.',
+      `The database in ${dataDirectory} is in use by another gateway (process ${first.pid}). ` +
+        'Stop that one first, or set GATEWAY_DATA_DIR to another folder.',
     );
     await expect(startEmbeddedPostgres({ dataDirectory })).rejects.toThrow('in use by another');
     expect(await query(first.url, 'SELECT value FROM kept')).toHaveLength(1);
@@ -260,7 +260,7 @@ echo 'FATAL:  could not create any TCP/IP sockets' >&2; exit 1
     const version = readFileSync(file);
     writeFileSync(file, '12\n');
     const failure = startEmbeddedPostgres({ dataDirectory });
-    await expect(failure).rejects.toThrow('was made by PostgreSQL 12, the installed one is 18');
+    await expect(failure).rejects.toThrow('was created by PostgreSQL 12, but version 18');
     writeFileSync(file, version);
   });
 

@@ -64,7 +64,7 @@ export class AnswersService {
   /**
    * Answers a conversation.
    *
-   * @param record builds what is written with the settlement, in one transaction
+   * @param record builds the rows to write with the settlement, in one transaction
    * @throws GatewayError when the call is refused, before anything is reserved
    */
   async generate(

@@ -45,7 +45,7 @@ export interface Call {
   readonly body: IncomingMessage;
   readonly head: ResponseHead;
   readonly callerGone: CancelSignal;
-  /** Ends the answer if necessary; whoever created the call runs it afterwards. */
+  /** Ends the answer if necessary; the creator of the call runs it afterwards. */
   endAnswer?: () => Promise<unknown>;
 }
 

@@ -18,7 +18,7 @@ export class GuardrailEntity {
   @Column('text', { transformer: storedText, nullable: true })
   description!: string | null;
 
-  // JSON escapes NUL and lone surrogates by itself.
+  // JSON already escapes NUL and lone surrogates.
   @Column('text', { transformer: { to: JSON.stringify, from: JSON.parse } })
   rules!: GuardrailRule[];
 

@@ -102,7 +102,7 @@ async function scanWindows(
   return undefined;
 }
 
-/** Lets non-blocking guardrails scan what is there of an incomplete or blocked answer. */
+/** Lets non-blocking guardrails scan the existing part of an incomplete or blocked answer. */
 async function noteSeen(
   buffer: OutputBuffer,
   { guardrails, scanner, note }: OutputGuardOptions,

@@ -40,7 +40,7 @@ const MEMORY_LIMIT_MB = 256;
 /** Queue limit; beyond it a search fails at once, to bound memory. */
 const MAX_WAITING = 1_000;
 const MAX_WAITING_PER_TENANT = 100;
-/** Time for a cancelled search to end by itself, since a new thread costs as much. */
+/** Time for a cancelled search to end on its own, which is cheaper than a new thread. */
 const CANCEL_GRACE_MS = 250;
 
 const PROGRAM = new URL('./pattern-scan.worker.mjs', import.meta.url);

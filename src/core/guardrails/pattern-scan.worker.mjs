@@ -8,7 +8,7 @@ import { RE2JS } from 're2js';
  * JavaScript, because a worker's first file is loaded by Node alone, in tests as well.
  */
 
-// Where cores are few the event loop goes first. Linux gives each thread a priority of its own;
+// With few cores the event loop takes precedence. On Linux each thread has its own priority;
 // elsewhere this would be the whole process's.
 if (process.platform === 'linux') setPriority(10);
 

@@ -47,7 +47,7 @@ describe(promptTexts.name, () => {
     expect(textsOf(json).some((text) => text.includes('"falcon"'))).toBe(true);
   });
 
-  it('parses no more of all strings together than of a body', () => {
+  it('parses at most as much of all strings together as of a body', () => {
     const json = `[${'{},'.repeat(MANY)}${HIDDEN}]`;
     const [first, second] = textsOf(json, json).filter((text) => text.includes('falcon'));
     expect([first, second?.length]).toEqual(['falcon', json.length - 5]);

@@ -53,7 +53,7 @@ describe(TenantRequestGuard.name, () => {
     },
   );
 
-  it('blocks what a blocking guardrail could not check in time', async () => {
+  it('blocks a prompt that a blocking guardrail could not check in time', async () => {
     const { admitted, refuse } = admit(new ScanUnfinishedError('slow'));
     await expect(admitted).rejects.toBeInstanceOf(GuardrailViolationError);
     expect(refuse).toHaveBeenCalledTimes(1);

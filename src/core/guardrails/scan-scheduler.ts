@@ -5,7 +5,7 @@ const TURN_MS = 2;
 
 /**
  * Schedules scans of long texts in this process: a short time per turn of the event loop, one text
- * after the other and fairly between tenants, so that other work waits for no more than that,
+ * after the other and fairly between tenants, so that other work never waits longer than that,
  * however many texts there are.
  */
 export class ScanScheduler {

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { RE2JS } from 're2js';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { Finder, Span } from './finder.js';
@@ -52,7 +53,7 @@ const MAX_COMPILED = 500;
 @Injectable()
 export class TextScanner {
   private readonly logger = new Logger(TextScanner.name);
-  private readonly compiled = new Map<string, RE2JS>();
+  private readonly compiled = new LRUCache<string, RE2JS>({ max: MAX_COMPILED });
   private readonly turns = new ScanScheduler();
 
   constructor(private readonly pool: PatternScanPool) {}
@@ -218,13 +219,11 @@ export class TextScanner {
     return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined;
   }
 
-  /** Compiles patterns on first use and evicts the oldest. */
+  /** Compiles patterns on first use and evicts the least recently used. */
   private compile(pattern: TenantPattern): RE2JS {
     const key = `${pattern.flags}/${pattern.pattern}`;
     const known = this.compiled.get(key);
     if (known) return known;
-    const [oldest] = this.compiled.keys();
-    if (this.compiled.size >= MAX_COMPILED) this.compiled.delete(oldest!);
     const expression = compileTenantPattern(pattern);
     this.compiled.set(key, expression);
     return expression;

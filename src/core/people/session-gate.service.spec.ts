@@ -23,7 +23,7 @@ describe(SessionGate.name, () => {
   it('binds the cookie to the host and to https as soon as the public URL is https', () => {
     const secure = gateOf({ GATEWAY_PUBLIC_URL: 'https://gateway.example/base' });
     expect(secure.cookie('session', 'token', 60_000)).toBe(
-      '__Host-gateway_session=token; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure',
+      '__Host-gateway_session=token; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Lax',
     );
     expect(secure.cookie('session', '', 60_000)).toContain('Max-Age=0;');
     expect(secure.tokenOf({ headers: { cookie: 'gateway_session=token' } })).toBeUndefined();

@@ -137,7 +137,7 @@ describe(pullToContent.name, () => {
     ['only usage', counted, 1_000],
     ['only preludes', prelude(8), 1_000],
     ['preludes of 8 MB', prelude(8 * 1024 * 1024), 9],
-  ])('limits what it holds of a vendor that sends %s', async (_name, event, count) => {
+  ])('limits the events it holds for a vendor that sends %s', async (_name, event, count) => {
     const sent = Array.from({ length: 2_000 }, () => event);
     const held: CanonicalEvent[] = [];
     const rest = answerOf([], ...sent, text('a')).rest;

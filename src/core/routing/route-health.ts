@@ -195,7 +195,7 @@ export class RouteHealth {
           ? accountNameOf(key)
           : modelKey(key);
     const memory = this.memories.of(name);
-    if (startedMs >= memory.turnedMs) memory.failures++;
+    if (startedMs >= memory.changedMs) memory.failures++;
     else if (error.retryAfterMs === undefined) return;
     if (error.retryAfterMs !== undefined) {
       this.memories.beginPause(name, nowMs, Math.min(error.retryAfterMs, this.cooldownMs));

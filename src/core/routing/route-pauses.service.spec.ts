@@ -17,7 +17,7 @@ const PAUSE = {
 /** One channel and one database for all instances; a read finds the current rows. */
 class Fleet {
   rows: object[] = [];
-  readonly said: string[] = [];
+  readonly published: string[] = [];
   isAway = false;
   private readonly listeners: TextListener[] = [];
 
@@ -34,12 +34,12 @@ class Fleet {
     return pauses;
   }
 
-  hear(listener: TextListener): void {
+  listen(listener: TextListener): void {
     this.listeners.push(listener);
   }
 
   say(text: string): void {
-    this.said.push(text);
+    this.published.push(text);
     setTimeout(() => {
       for (const listener of this.listeners) listener(text);
     }, 1);
@@ -54,7 +54,7 @@ class FleetChannel extends InstanceChannel {
   }
 
   listen(_topic: string, onText: TextListener): void {
-    this.fleet.hear(onText);
+    this.fleet.listen(onText);
   }
 
   publish(_topic: string, text: string): Promise<boolean> {
@@ -71,7 +71,7 @@ describe(RoutePauses.name, () => {
     expect(two.of(ROUTE)).toBeUndefined();
     await one.spread(2);
     for (const each of [one, two, three]) expect(each.of(ROUTE)).toMatchObject({ reason: 'r' });
-    expect(fleet.said).toHaveLength(3);
+    expect(fleet.published).toHaveLength(3);
   });
 
   it('sends nothing on a single instance', async () => {
@@ -80,7 +80,7 @@ describe(RoutePauses.name, () => {
     fleet.rows = [PAUSE];
     await one.spread(0);
     expect(one.of(ROUTE)).toBeDefined();
-    expect(fleet.said).toEqual([]);
+    expect(fleet.published).toEqual([]);
   });
 
   it.each([
@@ -123,7 +123,7 @@ describe(RoutePauses.name, () => {
       await fleet.start();
       fleet.say(text);
       await new Promise((resolve) => setTimeout(resolve, 10));
-      expect(fleet.said).toEqual([text]);
+      expect(fleet.published).toEqual([text]);
     },
   );
 });

@@ -69,7 +69,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     });
     this.channel.listen(
       CHECKS,
-      (text) => void this.hear(text),
+      (text) => void this.receive(text),
       // Reads happen on notification.
       () => undefined,
     );
@@ -147,7 +147,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     this.pending.delete(id);
   }
 
-  private async hear(text: string): Promise<void> {
+  private async receive(text: string): Promise<void> {
     const [, word, id = ''] = CHECK.exec(text) ?? [];
     const answer = this.pending.get(id);
     if (word === 'seen') answer?.();

@@ -18,10 +18,10 @@ export interface RouteCount {
   failed: number;
   /** Total time to the first content of answers. */
   latencyMs: number;
-  /** Of completed answers, as the vendor counts; includes cached tokens. */
+  /** Prompt tokens of completed answers as counted by the vendor, including cached ones. */
   promptTokens: number;
   cachedTokens: number;
-  /** Of completed answers with output, and their total duration from call to end. */
+  /** Output tokens of completed answers, and those answers' total duration from call to end. */
   outputTokens: number;
   outputMs: number;
 }

@@ -96,7 +96,7 @@ describe(`${RoutingService.name}on route failures`, () => {
       expect(world.called).toEqual(['openai', 'openai']);
     });
 
-    it('lists what was tried when no route answers', async () => {
+    it('lists the tried routes when none answers', async () => {
       const world = new World({
         openai: [bad('server'), bad('server')],
         azure: [bad('operator')],

@@ -111,7 +111,7 @@ interface Exporter<Batch> {
  * Makes an exporter log the start and end of its collector's outages, once each rather than for
  * every batch.
  *
- * @param what is exported, for the log
+ * @param what the signal, for the log
  * @returns the same exporter
  */
 export function reportOutages<Batch, Kind extends Exporter<Batch>>(

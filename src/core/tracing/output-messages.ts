@@ -187,7 +187,7 @@ export function isTranscription(request: RoutableRequest): request is Transcript
   return !isTextRequest(request) && request.kind === 'transcription';
 }
 
-/** Returns the answer to a request as messages: a transcript, or what a model said. */
+/** Returns the answer to a request as messages: a transcript, or the model's output. */
 export function answerMessages(
   { request, answer, streamed }: Pick<RecordedTrace, 'request' | 'answer' | 'streamed'>,
   budget: TextBudget,

@@ -78,7 +78,7 @@ describe(checkTraceFields.name, () => {
     );
   });
 
-  it('accepts 128 members and no more', () => {
+  it('accepts at most 128 members', () => {
     const members = Array.from({ length: 129 }, (_, index) => [`m${index}`, 1]);
     const fits: unknown = Object.fromEntries(members.slice(1));
     const many: unknown = Object.fromEntries(members);

@@ -11,7 +11,7 @@ export interface TraceFields {
   readonly attributes: Readonly<Attributes>;
 }
 
-/** Of the object's JSON in UTF-8. */
+/** Limit for the object's JSON in UTF-8. */
 export const MAX_TRACE_BYTES = 16 * 1024;
 
 /** OpenTelemetry's limit of attributes per span. */

@@ -21,7 +21,7 @@ const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Origin of a request. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
   readonly tenantId: string;
-  /** The key that asks; absent: none of its own scopes serve. */
+  /** The calling key and its ancestors; without it, only destinations of the whole tenant apply. */
   readonly chain?: KeyChain | undefined;
   /** See `Caller`; absent: as the service's setting says. */
   readonly contentLog?: boolean | undefined;

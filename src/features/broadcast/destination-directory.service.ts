@@ -11,7 +11,7 @@ export class DestinationDirectory {
   private readonly tenants: FreshDirectory<readonly DestinationChoice[]>;
 
   constructor(repository: DestinationRepository) {
-    this.tenants = new FreshDirectory({
+    this.tenants = new FreshDirectory<readonly DestinationChoice[]>({
       read: (tenantIds) => repository.findChoices(tenantIds),
       refreshAfterMs: REFRESH_AFTER_MS,
     });

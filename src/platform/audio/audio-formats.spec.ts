@@ -11,7 +11,7 @@ describe('sniffAudioContainer', () => {
     ['mp3', Buffer.from('ID3\x04\0\0\0\0\0\0')],
     ['mp3', Buffer.from([0xff, 0xfb, 0x90, 0x64])],
     ['mp3', Buffer.from([0xff, 0xf3, 0x40, 0xc4])],
-  ])('tells %s', (container, head) => {
+  ])('detects %s', (container, head) => {
     expect(sniffAudioContainer(head)).toBe(container);
   });
 
@@ -22,7 +22,7 @@ describe('sniffAudioContainer', () => {
     ['a picture', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
     ['AVI', Buffer.from('RIFF\0\0\0\0AVI LIST')],
     ['text', Buffer.from('hello, world')],
-  ])('does not take %s for audio', (_name, head) => {
+  ])('does not mistake %s for audio', (_name, head) => {
     expect(sniffAudioContainer(head)).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
-/** Containers of recorded audio that uploads may come in. */
+/** Containers of recorded audio that uploads may use. */
 export type AudioContainer = 'flac' | 'mp3' | 'mp4' | 'ogg' | 'wav' | 'webm';
 
 interface ContainerTraits {
-  /** What files of it are called; the first stands in for a missing name. */
+  /** File name extensions; the first one is added to names without one. */
   readonly extensions: readonly [string, ...string[]];
   readonly contentType: string;
 }
@@ -16,7 +16,7 @@ export const AUDIO_CONTAINERS: Readonly<Record<AudioContainer, ContainerTraits>>
   webm: { extensions: ['webm'], contentType: 'audio/webm' },
 };
 
-/** The container that a file's first bytes announce; undefined for anything else. */
+/** Returns the container that a file's first bytes announce; undefined for anything else. */
 export function sniffAudioContainer(head: Buffer): AudioContainer | undefined {
   const text = (start: number, end: number): string => head.toString('latin1', start, end);
   if (text(0, 4) === 'RIFF' && text(8, 12) === 'WAVE') return 'wav';
@@ -28,7 +28,7 @@ export function sniffAudioContainer(head: Buffer): AudioContainer | undefined {
   return undefined;
 }
 
-/** A frame header of MPEG layer 3; ADTS has the same first bits, and a layer of zero. */
+/** Recognizes a frame header of MPEG layer 3. ADTS has the same sync bits and layer 0. */
 function isMpegLayer3(head: Buffer): boolean {
   if (head.length < 4 || head[0] !== 0xff || (head[1]! & 0xe6) !== 0xe2) return false;
   const isBadBitrate = (head[2]! & 0xf0) === 0xf0;

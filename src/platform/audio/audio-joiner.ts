@@ -1,9 +1,9 @@
-/** Samples without a header; a piece that ends within one is cut before it, lest all later ones shift. */
+/** Joins samples without a header. Drops an incomplete sample at the end of a piece, which would shift all later ones. */
 export class PlainJoiner implements AudioJoiner {
   private rest: Buffer = Buffer.alloc(0);
   private pieceBytes = 0;
 
-  /** @param frameBytes of one sample of all channels */
+  /** @param frameBytes bytes of one sample of all channels */
   constructor(private readonly frameBytes: number) {}
 
   push(bytes: Buffer): Buffer[] {
@@ -26,21 +26,21 @@ export class PlainJoiner implements AudioJoiner {
   }
 }
 /**
- * Makes one file of several of the same format, piece by piece. What comes out in order is the file's
- * body; formats whose header tells the length give the header last, for whoever wrote the body aside.
+ * Joins files of the same format into one, piece by piece. The outputs form the file's body in order.
+ * Formats whose header contains the length provide the header last.
  */
 export interface AudioJoiner {
-  /** The next bytes of the piece. @returns what of the body is ready. @throws AudioFormatError */
+  /** Adds the next bytes of the piece. @returns the parts of the body that are ready. @throws AudioFormatError */
   push(bytes: Buffer): Buffer[];
-  /** The piece is over. @throws AudioFormatError for a piece that breaks off or holds no audio */
+  /** Ends the piece. @throws AudioFormatError for a truncated piece or one without audio */
   endPiece(): Buffer[];
-  /** All pieces are over. */
+  /** Ends the last piece. */
   end(): Buffer[];
-  /** What stands before the body, of a format that tells there how long it is; after `end`. */
+  /** Returns the header, after `end`, for formats whose header contains the length. */
   header?(): Buffer;
 }
 
-/** Audio that is not of the format that it should be. */
+/** Thrown for audio that is not in the expected format. */
 export class AudioFormatError extends Error {
   constructor(message: string) {
     super(message);

@@ -8,37 +8,37 @@ import {
 } from './sound-length.js';
 
 const PAGE_HEADER_BYTES = 27;
-/** A page with all of its lacing and data. */
+/** A page with the most segments and data. */
 const MAX_PAGE_BYTES = PAGE_HEADER_BYTES + 255 + 255 * 255;
 const CONTINUED = 1;
 const FIRST = 2;
 const OPUS_RATE = 48_000;
-/** Recordings have one or two; who claims millions has them for our memory. */
+/** Recordings have one or two; this bounds the memory for files that claim millions. */
 const MAX_STREAMS = 1_000;
 const OPUS_HEADERS: ReadonlySet<string> = new Set(['OpusHead', 'OpusTags']);
 
-/** Where a FLAC file says its rate, channels, bits and samples: 20, 3, 5 and 36 bits. */
+/** Offset of a FLAC file's rate, channels, bits and samples: 20, 3, 5 and 36 bits. */
 const FLAC_STREAM_OFFSET = 18;
-/** What frames add to samples that can not be compressed. */
+/** Overhead of frames whose samples cannot be compressed. */
 const FRAMING = 1.05;
 
-/** Where other codings in Ogg say their rate, by how their first packet begins. */
+/** Other codecs in Ogg: how their first packet begins, and the offset of the sample rate in it. */
 const OGG_RATES: readonly [start: string, offset: number][] = [
   ['\x01vorbis', 12],
   ['Speex   ', 36],
 ];
 
 /**
- * The length of FLAC, and of what a decoder finds in it, whatever its header says: each frame counts
- * that has a header with its checksum. The lower of the rates of stream and frame is taken, as
- * decoders differ in which they follow.
+ * Measures FLAC by the frames that a decoder finds, whatever the header says. Counts every frame whose
+ * header has a valid checksum, at the lower of the rates of stream and frame, since decoders differ in
+ * which they follow.
  */
 export class FlacCounter implements SoundCounter {
   readonly marginBytes = MAX_HEADER_BYTES;
   private stream: FlacStream | undefined;
   private ms = 0;
 
-  look(bytes: Buffer, end: number): boolean {
+  scan(bytes: Buffer, end: number): boolean {
     this.stream ??= readFlacStream(bytes);
     if (!this.stream) return false;
     const { sampleRate: streamRate } = this.stream;
@@ -77,9 +77,9 @@ function readFlacStream(bytes: Buffer): FlacStream | undefined {
 }
 
 /**
- * The same for Ogg. Opus is counted by what each packet says of itself, which decoders follow; of what is
- * otherwise coded the last time stands. Pages are looked for everywhere, also within others, since a decoder
- * that meets a damaged one goes on inside it.
+ * Measures Ogg. Opus is counted by the durations in its packets, which decoders follow; for other codecs
+ * the last timestamp is a claim. Finds pages everywhere, also within others, because decoders resume
+ * inside damaged pages.
  */
 export class OggCounter implements SoundCounter {
   readonly marginBytes = MAX_PAGE_BYTES;
@@ -88,7 +88,7 @@ export class OggCounter implements SoundCounter {
   private claimedMs = 0;
   private isOpus = true;
 
-  look(bytes: Buffer, end: number): boolean {
+  scan(bytes: Buffer, end: number): boolean {
     const { streams } = this;
     for (
       let at = bytes.indexOf('OggS');
@@ -103,7 +103,7 @@ export class OggCounter implements SoundCounter {
         this.isOpus &&= bytes.toString('latin1', dataOffset, dataOffset + 8) === 'OpusHead';
         streams.set(serial, readOggStream(bytes, dataOffset, this.isOpus));
       }
-      // All bits set: none of its packets ends in it.
+      // -1: no packet ends on this page.
       const granule = Number(bytes.readBigInt64LE(at + 6));
       const { sampleRate, skipped } = streams.get(serial)!;
       if (sampleRate > 0)
@@ -125,9 +125,9 @@ export class OggCounter implements SoundCounter {
 }
 
 interface OggStream {
-  /** 0 where it is of no coding that is known. */
+  /** Samples per second; 0 for unknown codecs. */
   sampleRate: number;
-  /** Samples that its encoder has put before the sound. */
+  /** Samples that the encoder inserted before the sound. */
   skipped: number;
 }
 

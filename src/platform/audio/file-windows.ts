@@ -1,9 +1,9 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** Others have their turn between two windows, so one holds no more than takes some milliseconds to look at. */
+/** Other work runs between two reads, so one window takes at most some milliseconds to parse. */
 const WINDOW_BYTES = 16 * 1024;
 
-/** A file that is looked at from its beginning to its end, a few bytes here and there. */
+/** Reads parts of a file from its beginning to its end, a window at a time. */
 export class FileWindows {
   private window: Buffer = Buffer.alloc(0);
   private start = 0;
@@ -13,7 +13,7 @@ export class FileWindows {
     readonly size: number,
   ) {}
 
-  /** Opens a file for as long as it is read. */
+  /** Opens a file while `read` runs. */
   static async read<Result>(
     path: string,
     read: (file: FileWindows) => Promise<Result>,
@@ -27,7 +27,7 @@ export class FileWindows {
     }
   }
 
-  /** So many bytes from there on, up to 16 KB; fewer where the file ends. Good until the next call. */
+  /** Returns up to 16 KB at a position; fewer at the file's end. Valid until the next call. */
   async at(position: number, length: number): Promise<Buffer> {
     const isThere = position >= this.start && position + length <= this.end;
     if (!isThere) {

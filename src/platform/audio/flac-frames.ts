@@ -1,32 +1,32 @@
-/** Where the number of a frame begins. */
+/** Offset of a frame's number. */
 export const NUMBER_OFFSET = 4;
 
-/** No header is longer. */
+/** Longest frame header. */
 export const MAX_HEADER_BYTES = 16;
 
 const CRC8 = crcTable(8, 0x07);
 
-/** Samples a second by the code of a header, the stream's own being 0; … */
+/** Samples per second by rate code; code 0 means the stream's rate. */
 const KNOWN_RATES: readonly number[] = [
   ...[0, 88_200, 176_400, 192_000, 8_000, 16_000],
   ...[22_050, 24_000, 32_000, 44_100, 48_000, 96_000],
 ];
-/** … and what a rate that is spelled out is counted in, from code 12 on. */
+/** Units of explicit rates, from code 12 on. */
 const RATE_UNITS: readonly number[] = [1_000, 1, 10];
 
-/** Where the parts of a frame's header lie, and what is needed of them. */
+/** The parts of a frame's header that are needed. */
 export interface FlacFrameHeader {
-  /** Bytes of the header, its checksum included. */
+  /** Bytes of the header, including its checksum. */
   length: number;
   /** Samples of one channel. */
   blockSize: number;
-  /** Samples a second; 0 where the stream's own rate counts. */
+  /** Samples per second; 0 for the stream's rate. */
   sampleRate: number;
-  /** Where the frame's number ends; it begins at byte 4. */
+  /** Offset after the frame's number, which begins at byte 4. */
   numberEnd: number;
 }
 
-/** A frame's header at the offset; `short` where more bytes are needed, undefined where none is. */
+/** Reads a frame header; `short` when more bytes are needed, undefined when there is none. */
 export function readFlacFrame(
   bytes: Buffer,
   offset: number,
@@ -64,21 +64,21 @@ function knownSize(code: number): number {
   return code <= 5 ? 576 << (code - 2) : 256 << (code - 8);
 }
 
-/** Numbers are spelled as UTF-8 was once meant to go on, up to 36 bits. */
+/** Returns the bytes of a number, which is encoded like the original UTF-8 of up to 36 bits. */
 function numberLength(first: number): number | undefined {
   if (first < 0x80) return 1;
   const ones = Math.clz32(~(first << 24));
   return ones >= 2 && ones <= 7 ? ones : undefined;
 }
 
-/** The checksum of a header. */
+/** Returns the checksum of a header. */
 export function crc8(bytes: Buffer): number {
   let value = 0;
   for (const byte of bytes) value = CRC8[value ^ byte]!;
   return value;
 }
 
-/** What a byte adds to a checksum. */
+/** Returns the checksum table of a polynomial. */
 export function crcTable(bits: number, polynomial: number): Uint16Array {
   const top = 1 << (bits - 1);
   const mask = (1 << bits) - 1;

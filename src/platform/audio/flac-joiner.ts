@@ -11,21 +11,21 @@ const CRC16 = crcTable(16, 0x8005);
 
 const STREAMINFO_BYTES = 34;
 const BLOCK_HEADER_BYTES = 4;
-/** No frame is as long; what goes on beyond is none. */
+/** Longer than any valid frame. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 const MIN_BLOCK_SIZE = 16;
 
 /**
- * FLAC: the frames of all pieces, numbered by sample, since the last one of each piece is shorter
- * than the others; and one header with the true length. Frames do not tell where they end: one ends
- * where the next begins and its checksum agrees.
+ * Joins FLAC: the frames of all pieces behind one header with the true length. Frames are renumbered by
+ * sample, since the last one of each piece is shorter. A frame does not contain its length; it ends where
+ * another header begins and the checksum matches.
  */
 export class FlacJoiner implements AudioJoiner {
   private rest: Buffer = Buffer.alloc(0);
   private state: 'mark' | 'blocks' | 'frames' = 'mark';
-  /** Behind it the current frame's end has been looked for in vain. */
+  /** Offset up to which the search found no end of the current frame. */
   private searched = 0;
-  /** Checksum of the current frame's first bytes, and how many those are. */
+  /** Checksum of the first `summed` bytes of the current frame. */
   private checksum = 0;
   private summed = 0;
   private frame: FlacFrameHeader | undefined;
@@ -67,10 +67,10 @@ export class FlacJoiner implements AudioJoiner {
       0,
     );
     info.writeUInt16BE(Math.max(MIN_BLOCK_SIZE, this.largestBlock), 2);
-    // Sizes of frames and the digest of the samples: zeroes say that they are not known.
+    // Zeros: frame sizes and the digest of the samples are unknown.
     info.fill(0, 4, 10);
     info.fill(0, 18);
-    // 36 bits, of which the first four share a byte with the bits of a sample.
+    // 36 bits; the first four share a byte with the bits per sample.
     info[13] = (info[13]! & 0xf0) | Math.floor(this.samples / 2 ** 32);
     info.writeUInt32BE(this.samples % 2 ** 32, 14);
     return Buffer.concat([
@@ -80,14 +80,14 @@ export class FlacJoiner implements AudioJoiner {
     ]);
   }
 
-  /** Blocks that differ in size are what the frames' numbers say; equal ones would deny it. */
+  /** Decoders expect frames numbered by sample only when the header's block sizes differ. */
   private sameSize(): boolean {
     return this.smallestBlock >= this.largestBlock;
   }
 
   private readMark(): boolean {
     if (this.rest.length < 4) return false;
-    if (this.rest.toString('latin1', 0, 4) !== 'fLaC') throw new AudioFormatError('no FLAC');
+    if (this.rest.toString('latin1', 0, 4) !== 'fLaC') throw new AudioFormatError('not FLAC');
     this.rest = this.rest.subarray(4);
     this.state = 'blocks';
     return true;
@@ -113,7 +113,7 @@ export class FlacJoiner implements AudioJoiner {
   private adopt(info: Buffer): void {
     if (info.length !== STREAMINFO_BYTES) throw new AudioFormatError('bad stream information');
     this.info ??= Buffer.from(info);
-    // Rate, channels and bits lie in 28 bits from byte 10.
+    // Rate, channels and bits are the 28 bits from byte 10.
     const layoutOf = (block: Buffer): number => block.readUInt32BE(10) >>> 4;
     if (layoutOf(info) !== layoutOf(this.info)) {
       throw new AudioFormatError('pieces of different FLAC formats');
@@ -134,11 +134,11 @@ export class FlacJoiner implements AudioJoiner {
       if (header && this.isWholeTo(next)) return this.takeFrame(next);
       this.searched = next + 1;
     }
-    if (this.rest.length > MAX_FRAME_BYTES) throw new AudioFormatError('a FLAC frame without end');
+    if (this.rest.length > MAX_FRAME_BYTES) throw new AudioFormatError('an endless FLAC frame');
     return undefined;
   }
 
-  /** Whether the current frame may end there; asked of ever later places, as all may be a header's likeness. */
+  /** Returns whether the current frame can end here. Called with increasing offsets, since sound can look like a header. */
   private isWholeTo(end: number): boolean {
     const sumAt = end - 2;
     this.checksum = crc16(this.rest.subarray(this.summed, sumAt), this.checksum);
@@ -149,7 +149,7 @@ export class FlacJoiner implements AudioJoiner {
   private readFrame(): boolean {
     const header = readFlacFrame(this.rest, 0);
     if (header === 'short') return false;
-    if (!header) throw new AudioFormatError('no FLAC frame where one should be');
+    if (!header) throw new AudioFormatError('a missing FLAC frame');
     this.frame = header;
     this.searched = header.length;
     return true;
@@ -158,7 +158,7 @@ export class FlacJoiner implements AudioJoiner {
   private takeFrame(length: number): Buffer {
     const bytes = this.rest.subarray(0, length);
     const header = this.frame ?? readShortFrame(bytes);
-    if (!header || !isWholeFlacFrame(bytes)) throw new AudioFormatError('FLAC that breaks off');
+    if (!header || !isWholeFlacFrame(bytes)) throw new AudioFormatError('truncated FLAC');
     const renumbered = renumberFlacFrame(bytes, header, this.samples);
     this.samples += header.blockSize;
     this.largestBlock = Math.max(this.largestBlock, header.blockSize);
@@ -173,18 +173,18 @@ export class FlacJoiner implements AudioJoiner {
   }
 }
 
-/** A last frame of silence is shorter than what a header may have. */
+/** Reads the header of a last frame, which can be shorter than the longest header. */
 function readShortFrame(bytes: Buffer): FlacFrameHeader | undefined {
   const header = readFlacFrame(Buffer.concat([bytes, Buffer.alloc(16)]), 0);
   return header === 'short' ? undefined : header;
 }
 
-/** Whether a frame is whole, by the checksum at its end. */
+/** Verifies a frame's checksum. */
 function isWholeFlacFrame(frame: Buffer): boolean {
   return frame.length > 2 && crc16(frame.subarray(0, -2)) === frame.readUInt16BE(frame.length - 2);
 }
 
-/** The same frame, numbered by its first sample as in streams whose blocks differ in size. */
+/** Renumbers a frame by its first sample, as in streams whose block sizes differ. */
 function renumberFlacFrame(
   frame: Buffer,
   { length, numberEnd }: FlacFrameHeader,
@@ -193,7 +193,7 @@ function renumberFlacFrame(
   const head = Buffer.concat([
     Buffer.from([0xff, 0xf9]),
     frame.subarray(2, NUMBER_OFFSET),
-    spellNumber(firstSample),
+    encodeNumber(firstSample),
     frame.subarray(numberEnd, length - 1),
   ]);
   const body = Buffer.concat([head, Buffer.from([crc8(head)]), frame.subarray(length, -2)]);
@@ -202,7 +202,7 @@ function renumberFlacFrame(
   return Buffer.concat([body, check]);
 }
 
-function spellNumber(value: number): Buffer {
+function encodeNumber(value: number): Buffer {
   if (value < 0x80) return Buffer.from([value]);
   const bytes: number[] = [];
   let rest = value;
@@ -216,7 +216,7 @@ function spellNumber(value: number): Buffer {
   return Buffer.from([mark | rest, ...bytes]);
 }
 
-/** @param value of the bytes before */
+/** @param value checksum of the preceding bytes */
 function crc16(bytes: Buffer, value = 0): number {
   for (const byte of bytes) value = ((value << 8) & 0xffff) ^ CRC16[(value >> 8) ^ byte]!;
   return value;

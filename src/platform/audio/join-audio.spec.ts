@@ -9,7 +9,7 @@ import { AudioFormatError } from './audio-joiner.js';
 import { joinAudio } from './join-audio.js';
 
 const FOLDER = new URL('../../../test/fixtures/speech/', import.meta.url);
-/** What the two fixtures last, and by how much encoders' padding may stretch it, in seconds. */
+/** Length of the two fixtures, and how much encoders' padding may add, in seconds. */
 const LENGTH = 0.47 + 0.57;
 const PADDING = 0.3;
 
@@ -39,7 +39,7 @@ const twoPieces = async (format: string): Promise<Buffer[]> => [
 ];
 
 describe(joinAudio.name, () => {
-  it.each(FORMATS)('makes one %s file that lasts as long as its pieces', async (format) => {
+  it.each(FORMATS)('joins %s pieces into a file of their total length', async (format) => {
     const [first, second] = await twoPieces(format);
     const file = await joined(format, [first!, second!, first!]);
     const seconds = soundSeconds(format, file);
@@ -47,18 +47,18 @@ describe(joinAudio.name, () => {
     expect(seconds).toBeLessThan(LENGTH + 0.47 + PADDING);
   });
 
-  it.each(FORMATS)('does not care how %s is cut on its way', async (format) => {
+  it.each(FORMATS)('joins %s however it is split into chunks', async (format) => {
     const pieces = await twoPieces(format);
     const whole = await joined(format, pieces, 1_000_000);
     for (const size of [13, 97]) expect(await joined(format, pieces, size)).toEqual(whole);
   });
 
-  it('puts samples in a row, and cuts half a sample off', async () => {
+  it('concatenates PCM samples and drops half a sample', async () => {
     const pieces = [Buffer.from([1, 2, 3]), Buffer.from([4, 5]), Buffer.from([6, 7, 8, 9])];
     expect(await joined('pcm', pieces, 1)).toEqual(Buffer.from([1, 2, 4, 5, 6, 7, 8, 9]));
   });
 
-  it('keeps every sample of WAV behind a header that says how many', async () => {
+  it('keeps every sample of WAV behind a header with their number', async () => {
     const pieces = await twoPieces('wav');
     const file = await joined('wav', pieces);
     expect(file.readUInt32LE(4)).toBe(file.length - 8);
@@ -66,12 +66,12 @@ describe(joinAudio.name, () => {
     expect(file.length - 44).toBe(Math.round(LENGTH * 24_000) * 2);
   });
 
-  it('says how many samples a FLAC file has', async () => {
+  it('writes the number of samples into the FLAC header', async () => {
     const file = await joined('flac', await twoPieces('flac'));
     expect(file.readUInt32BE(8 + 14)).toBe(Math.round(LENGTH * 24_000));
   });
 
-  it('leaves tags and tables out of MP3', async () => {
+  it('omits tags and tables of MP3', async () => {
     const tag = Buffer.concat([
       Buffer.from('ID3\x04\0\0\0\0\x01\x00', 'latin1'),
       Buffer.alloc(128),
@@ -86,7 +86,7 @@ describe(joinAudio.name, () => {
     expect(await joined('mp3', tagged)).toEqual(plain);
   });
 
-  it('makes one stream of Opus, with one beginning and one end', async () => {
+  it('joins Opus into one stream with one beginning and one end', async () => {
     const file = await joined('opus', await twoPieces('opus'));
     const flags: number[] = [];
     const serials = new Set<number>();
@@ -102,7 +102,7 @@ describe(joinAudio.name, () => {
 
   it.each([
     ['nothing', () => [Buffer.alloc(0)]],
-    ['a page of regrets', () => [Buffer.from('<html>'.repeat(100))]],
+    ['an HTML page', () => [Buffer.from('<html>'.repeat(100))]],
   ])('refuses %s', async (_what, pieces) => {
     for (const format of [...FORMATS, 'pcm']) {
       if (format === 'pcm' && pieces()[0]!.length > 0) continue;
@@ -110,13 +110,13 @@ describe(joinAudio.name, () => {
     }
   });
 
-  it.each(['opus', 'flac'])('refuses %s that breaks off', async (format) => {
+  it.each(['opus', 'flac'])('refuses truncated %s', async (format) => {
     const [first] = await twoPieces(format);
     const cut = first!.subarray(0, first!.length - 100);
     await expect(joined(format, [cut])).rejects.toBeInstanceOf(AudioFormatError);
   });
 
-  it('looks for the end of a FLAC frame in time that grows with it', async () => {
+  it('finds the end of a FLAC frame in linear time', async () => {
     const piece = await pieceOf('flac', 1);
     let start = 4;
     for (let isLast = false; !isLast; start += 4 + piece.readUIntBE(start + 1, 3)) {
@@ -128,7 +128,7 @@ describe(joinAudio.name, () => {
     await expect(
       joined('flac', [Buffer.concat([piece.subarray(0, start), frame])]),
     ).rejects.toThrow(AudioFormatError);
-    // Summing up all of it at each header took 20 s.
+    // Summing the whole frame again at each header took 20 s.
     expect(performance.now() - startedMs).toBeLessThan(4_000);
   });
 
@@ -140,7 +140,7 @@ describe(joinAudio.name, () => {
   });
 
   const decoder = spawnSync('ffmpeg', ['-version']).status === 0 ? it : it.skip;
-  decoder.each(FORMATS)('plays to the end in a decoder, as %s', async (format) => {
+  decoder.each(FORMATS)('produces %s that a decoder plays to the end', async (format) => {
     const [first, second] = await twoPieces(format);
     const folder = mkdtempSync(join(tmpdir(), 'join-audio-'));
     try {

@@ -9,7 +9,7 @@ import { OpusJoiner } from './opus-joiner.js';
 import { WaveJoiner } from './wave-file.js';
 
 const READ_BYTES = 64 * 1024;
-/** Samples of 16 bits in one channel, as everywhere in speech. */
+/** One channel of 16-bit samples, as in all speech. */
 const PCM_FRAME_BYTES = 2;
 
 const JOINERS: ReadonlyMap<string, () => AudioJoiner> = new Map<string, () => AudioJoiner>([
@@ -22,11 +22,10 @@ const JOINERS: ReadonlyMap<string, () => AudioJoiner> = new Map<string, () => Au
 ]);
 
 /**
- * One file of the pieces, which a decoder plays to the end as if it had been made at once. Pieces are
- * read in order and no faster than the result is; of formats whose header tells the length the body
- * waits in a temporary file.
+ * Joins pieces into one file that plays like a single recording. Reads the pieces in order, no faster than
+ * the result is consumed. If the format's header contains the length, the body waits in a temporary file.
  *
- * @throws AudioFormatError for pieces that are not of the format, or do not fit together
+ * @throws AudioFormatError for pieces in another format, or in formats that do not match
  */
 export async function* joinAudio(
   format: string,
@@ -36,7 +35,7 @@ export async function* joinAudio(
   if (!joiner) throw new AudioFormatError(`${format} cannot be joined`);
   const body = bodyOf(joiner, pieces);
   if (!joiner.header) yield* body;
-  else yield* behindHeader(body, () => joiner.header!());
+  else yield* afterHeader(body, () => joiner.header!());
 }
 
 async function* bodyOf(
@@ -50,11 +49,11 @@ async function* bodyOf(
   yield* joiner.end();
 }
 
-async function* behindHeader(
+async function* afterHeader(
   body: AsyncIterable<Buffer>,
   header: () => Buffer,
 ): AsyncGenerator<Buffer> {
-  const file = await openNameless();
+  const file = await openUnlinked();
   try {
     for await (const bytes of body) await file.writeFile(bytes);
     yield header();
@@ -70,8 +69,8 @@ async function* behindHeader(
   }
 }
 
-/** A file that is gone as soon as it is closed, however the process ends. */
-async function openNameless(): Promise<FileHandle> {
+/** Opens a file that disappears when it is closed, even if the process is killed. */
+async function openUnlinked(): Promise<FileHandle> {
   const path = join(tmpdir(), `gateway-audio-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);

@@ -8,7 +8,7 @@ import { readWebmLength } from './webm-length.js';
 
 /** A week; no recording that fits into an upload is longer. */
 const MAX_MS = 7 * 86_400_000;
-/** Encoders fill the last packet up, and say how much of it is sound. */
+/** Encoders pad the last packet and record how much of it is sound. */
 const PADDING_MS = 250;
 
 type Measured = Exclude<AudioContainer, 'wav'>;
@@ -21,18 +21,18 @@ const READERS: Readonly<Record<Measured, (path: string) => Promise<SoundLength |
   webm: readWebmLength,
 };
 
-/** How long a file's audio is. */
+/** Length of a file's audio. */
 export interface MeasuredLength {
   /** Whole milliseconds, rounded up. */
   readonly ms: number;
-  /** Whether that is little more than what the file says of itself, and no count of its sound. */
+  /** Whether the length mostly relies on the file's metadata, not on a count of its sound. */
   readonly isClaimed: boolean;
 }
 
 /**
- * The length of the audio in a file; undefined when the file does not tell. A header may be forged, so
- * MP3 is measured by its frames, FLAC, AAC and Opus are no shorter than theirs, and any other file is no
- * shorter than its bytes take at the highest bit rate of its kind. Not for WAV.
+ * Measures the audio in a file; undefined when it does not tell. Headers can be forged, so MP3 is measured
+ * by its frames; FLAC, AAC and Opus are at least as long as their frames, and any other file is at least
+ * as long as its bytes last at the format's highest bit rate. Not for WAV.
  */
 export async function measureAudioFile(
   path: string,
@@ -43,7 +43,7 @@ export async function measureAudioFile(
   return sound && measuredLength(sound, sizeBytes);
 }
 
-/** The same of sound that was looked at in other ways. */
+/** Combines the claimed and the counted length. */
 export function measuredLength(
   { claimedMs, countedMs, maxBytesPerMs }: SoundLength,
   sizeBytes: number,

@@ -7,22 +7,22 @@ import {
   type SoundLength,
 } from './sound-length.js';
 
-/** Boxes that are gone into; any other is passed over by its size. */
+/** Boxes whose content is parsed; any other is skipped by its size. */
 const CONTAINERS: ReadonlySet<string> = new Set(
   'moov trak mdia minf stbl mvex moof traf'.split(' '),
 );
 const HEADER_BYTES = 8;
 const LONG_HEADER_BYTES = 16;
-/** Of a box of values; a description of the sound is longer than others. */
+/** Bytes to read of a box of values; only descriptions of sound are longer. */
 const MAX_BOX_BYTES = 4_096;
-/** Recordings have a few; who claims millions has them for our memory. */
+/** Recordings have a few; this bounds the memory for files that claim millions. */
 const MAX_TRACKS = 100;
-/** Coded without loss. */
+/** Lossless codecs. */
 const LOSSLESS: ReadonlySet<string> = new Set('alac fLaC sowt twos lpcm in24 in32 ipcm'.split(' '));
-/** What a description of sound has before its own boxes, by its version. */
+/** Bytes of a sound description before its own boxes, by version. */
 const ENTRY_BYTES: readonly number[] = [36, 52, 72];
 
-/** Of a box's flags, what comes before or in the list that it holds. */
+/** Flags for the optional fields of `tfhd` and `trun`. */
 const BASE_OFFSET = 0x1;
 const DESCRIPTION_INDEX = 0x2;
 const DEFAULT_DURATION = 0x8;
@@ -34,22 +34,22 @@ const FIELDS_OF_EACH = [0x100, 0x200, 0x400, 0x800];
 interface Track {
   id: number;
   kind: string;
-  /** Units of its times in a second. */
+  /** Time units per second. */
   timescale: number;
   duration: number;
-  /** By its lists of samples. */
+  /** Time units according to the lists of samples. */
   units: number;
   samples: number;
   defaultUnits: number;
   isLossless: boolean;
-  /** Undefined where nobody knows how long a sample sounds. */
+  /** Undefined when the duration of a sample is unknown. */
   frames: FrameTraits | undefined;
 }
 
 /**
- * The length of an MP4 file's sound. Its boxes are gone through one after the other, whatever they are nested in. The
- * longest counts of what its header says, its lists of samples, and for AAC as many frames as there are samples; that is
- * no count, since decoders find further frames within a sample. Undefined where it has no track of sound.
+ * Measures an MP4 file's sound. Visits all boxes in order, whatever their nesting. Takes the longest of the
+ * header's duration, the lists of samples, and for AAC the number of samples times the frame duration. That
+ * is only a claim, since decoders find more frames within a sample. Undefined without a sound track.
  */
 export function readMp4Length(path: string): Promise<SoundLength | undefined> {
   return FileWindows.read(path, (file) => new Mp4Reader(file).read());
@@ -57,7 +57,7 @@ export function readMp4Length(path: string): Promise<SoundLength | undefined> {
 
 class Mp4Reader {
   private readonly tracks: Track[] = [];
-  /** That of the boxes that come. */
+  /** Track of the current boxes. */
   private track: Track | undefined;
 
   constructor(private readonly file: FileWindows) {}
@@ -98,7 +98,7 @@ class Mp4Reader {
     const read = READERS[name];
     if (!read) return;
     const box = await this.file.at(start, Math.min(end - start, MAX_BOX_BYTES));
-    // Beyond a box's end its fields are zero.
+    // Fields beyond a box's end are zero.
     const fields = Buffer.concat([
       box,
       Buffer.alloc(Math.max(0, LONG_HEADER_BYTES * 4 - box.length)),
@@ -112,14 +112,14 @@ class Mp4Reader {
     if (name === 'trun') await this.addRun(this.track, fields, start, end);
   }
 
-  /** Of each entry how many samples there are of how many units. */
+  /** Adds entries of a number of samples and their duration. */
   private addTimes(track: Track, count: number, start: number, end: number): Promise<void> {
     return this.eachEntry(8, count, start, end, (bytes, at) => {
       track.units += bytes.readUInt32BE(at) * bytes.readUInt32BE(at + 4);
     });
   }
 
-  /** The samples of a fragment. */
+  /** Adds the samples of a fragment. */
   private async addRun(track: Track, fields: Buffer, start: number, end: number): Promise<void> {
     const flags = fields.readUInt32BE();
     const count = fields.readUInt32BE(4);
@@ -135,7 +135,7 @@ class Mp4Reader {
     });
   }
 
-  /** Goes through a list of entries of one size, as far as it is there. */
+  /** Visits a list of entries of one size, as far as the file contains it. */
   private async eachEntry(
     entryBytes: number,
     count: number,
@@ -152,7 +152,7 @@ class Mp4Reader {
   }
 }
 
-/** What is taken from a box, whose version is its first byte: 1 has its times in 8 bytes rather than 4. */
+/** Readers by box. A box's first byte is its version; version 1 has 8-byte times. */
 const READERS: Readonly<Record<string, (track: Track, box: Buffer) => void>> = {
   tkhd: (track, box) => {
     track.id = box.readUInt32BE(box[0] === 1 ? 20 : 12);
@@ -161,17 +161,17 @@ const READERS: Readonly<Record<string, (track: Track, box: Buffer) => void>> = {
     const isLong = box[0] === 1;
     track.timescale = box.readUInt32BE(isLong ? 20 : 12);
     const duration = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16);
-    // All bits set: not known.
+    // All bits set: unknown.
     track.duration = duration === (isLong ? 2 ** 64 : 2 ** 32 - 1) ? 0 : duration;
   },
   hdlr: (track, box) => {
-    // Descriptions of the data have a handler as well.
+    // Metadata also has a handler; the track's comes first.
     if (track.kind === '') track.kind = box.toString('latin1', 8, 12);
   },
   stsd: (track, box) => {
     if (track.kind !== 'soun') return;
     track.isLossless = LOSSLESS.has(box.toString('latin1', 12, 16));
-    // Of several, lists that are not looked at say which counts.
+    // With several descriptions, lists that are not parsed here would select one.
     if (box.readUInt32BE(4) === 1) track.frames = readFrameTraits(box.subarray(8));
   },
   stsz: (track, box) => {
@@ -194,7 +194,7 @@ const READERS: Readonly<Record<string, (track: Track, box: Buffer) => void>> = {
   trun: () => undefined,
 };
 
-/** Of the description of AAC, by the box in it that the decoder is made from. */
+/** Reads the decoder configuration from a description of AAC. */
 function readFrameTraits(entry: Buffer): FrameTraits | undefined {
   const end = Math.min(entry.readUInt32BE(), entry.length);
   if (entry.toString('latin1', 4, 8) !== 'mp4a') return undefined;
@@ -203,7 +203,7 @@ function readFrameTraits(entry: Buffer): FrameTraits | undefined {
     const size = entry.readUInt32BE(at);
     const name = entry.toString('latin1', at + 4, at + 8);
     if (name === 'esds') return readAacConfig(entry.subarray(at + HEADER_BYTES, at + size));
-    // QuickTime's files wrap it.
+    // QuickTime wraps it.
     at += name === 'wave' ? HEADER_BYTES : Math.max(size, HEADER_BYTES);
   }
   return undefined;

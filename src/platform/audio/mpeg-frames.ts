@@ -3,15 +3,15 @@ import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
 import type { SoundCounter } from './sound-counter.js';
 import { MAX_LOSSY_BYTES_PER_MS, type SoundLength } from './sound-length.js';
 
-/** So much may stand between two frames; a tag with a picture is larger and is skipped by its length. */
+/** Most bytes between two frames; larger tags, such as with a picture, are skipped by their length. */
 const MAX_GARBAGE_BYTES = 256 * 1024;
 
 const TAG_HEADER_BYTES = 10;
 const AAC_SAMPLES_OF_BLOCK = 1_024;
-/** More than any header, a table's mark included. */
+/** Longer than any header, including the mark of a table. */
 const COUNTER_MARGIN_BYTES = 64;
 const SYNC = 0xff;
-/** Tags at the end are no longer, unless they hold a picture. */
+/** Longest tag at the end, unless it holds a picture. */
 const MAX_STRAY_BYTES = 16 * 1024;
 const MAX_STRAY_SHARE = 1 / 256;
 
@@ -39,8 +39,8 @@ export const ADTS_FRAMES: FrameFormat = {
 };
 
 /**
- * Formats whose files are frames in a row, MP3 and ADTS: the frames of all pieces, without the tags
- * around them and the tables that tell how long a single piece is.
+ * Joins MP3 or ADTS, whose files are sequences of frames: takes the frames of all pieces, without tags and
+ * without the tables that describe a single file.
  */
 export class FrameJoiner implements AudioJoiner {
   private rest: Buffer = Buffer.alloc(0);
@@ -76,7 +76,7 @@ export class FrameJoiner implements AudioJoiner {
 
   endPiece(): Buffer[] {
     const ready: Buffer[] = [];
-    // The last frame may be shorter than what is looked at for a tag.
+    // The last frame may be shorter than a tag header.
     const { rest } = this;
     const length =
       rest.length >= this.format.headerBytes ? this.format.frameAt(rest, 0)?.length : undefined;
@@ -96,7 +96,7 @@ export class FrameJoiner implements AudioJoiner {
     return [];
   }
 
-  /** How much of what is no frame can be passed over at once. */
+  /** Returns how many bytes without a frame to skip. */
   private garbageAt(bytes: Buffer, offset: number): number {
     const tagBytes = tagLength(bytes, offset);
     if (tagBytes !== undefined) return tagBytes;
@@ -107,9 +107,9 @@ export class FrameJoiner implements AudioJoiner {
 }
 
 /**
- * The length of such a file by its frames, whatever a table in front of them claims. What lies between frames
- * is passed over, as players do, but for tags at the beginning all of it may be sound to some of them: frames
- * of other layers, or another format behind a tag. Of a file with much of it the length is a claim.
+ * Measures such a file by its frames, whatever a table at its beginning claims. Skips bytes between frames,
+ * like players do. Except for tags at the beginning, those bytes may be sound to some players: frames of
+ * other layers, or another format behind a tag. With many of them the length is only a claim.
  */
 export class FrameCounter implements SoundCounter {
   readonly marginBytes = COUNTER_MARGIN_BYTES;
@@ -118,12 +118,12 @@ export class FrameCounter implements SoundCounter {
   private isStart = true;
   private seenBytes = 0;
   private strayBytes = 0;
-  /** Of a frame or a tag that reaches into the next window. */
+  /** Remaining bytes of a frame or tag that continues in the next window. */
   private skip = 0;
 
   constructor(private readonly format: FrameFormat) {}
 
-  look(bytes: Buffer, end: number): boolean {
+  scan(bytes: Buffer, end: number): boolean {
     let offset = this.skip;
     while (offset < end) {
       const frame = this.format.frameAt(bytes, offset);
@@ -137,7 +137,7 @@ export class FrameCounter implements SoundCounter {
       this.isStart &&= tagBytes !== undefined;
       if (known === undefined) {
         const from = offset++;
-        // A search for each byte, as of a file of nothing but these, would take seconds.
+        // Searching for a tag at each byte of a file without frames would take seconds.
         while (offset < end && bytes[offset] !== SYNC) offset++;
         this.strayBytes += offset - from;
       } else offset += known;
@@ -159,7 +159,7 @@ export class FrameCounter implements SoundCounter {
   }
 }
 
-/** Bytes of a tag at the offset; undefined where none is that all players skip. */
+/** Returns the bytes of a tag; undefined without one that all players skip. */
 function tagLength(bytes: Buffer, offset: number): number | undefined {
   if (bytes.toString('latin1', offset, offset + 3) !== 'ID3') return undefined;
   const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(offset + 6, offset + TAG_HEADER_BYTES);
@@ -169,15 +169,14 @@ function tagLength(bytes: Buffer, offset: number): number | undefined {
 
 /** A frame of sound. */
 interface SoundFrame {
-  /** Bytes, header included. */
+  /** Bytes, including the header. */
   readonly length: number;
-  /** How long it sounds. */
   readonly durationMs: number;
 }
 
 /** A frame of MPEG audio layer 3. */
 interface MpegFrame extends SoundFrame {
-  /** Where its audio begins, behind header, checksum and side information. */
+  /** Offset of its audio, after header, checksum and side information. */
   readonly audioOffset: number;
 }
 
@@ -185,14 +184,14 @@ const BITRATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256,
 const BITRATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
-/** Eleven bits of sync, layer 3, and no version that is reserved. */
+/** Matches eleven sync bits, layer 3, and a valid version. */
 function isMpegSync(bytes: Buffer, offset: number): boolean {
   if (bytes[offset] !== 0xff) return false;
   const second = bytes[offset + 1] ?? 0;
   return (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
 }
 
-/** Reads a frame's header of four bytes; undefined where none is. */
+/** Reads a frame header of four bytes; undefined without one. */
 function readMpegFrame(bytes: Buffer, offset: number): MpegFrame | undefined {
   if (!isMpegSync(bytes, offset) || offset + 4 > bytes.length) return undefined;
   const second = bytes[offset + 1]!;
@@ -202,7 +201,7 @@ function readMpegFrame(bytes: Buffer, offset: number): MpegFrame | undefined {
   const halvings = isVersion1 ? 0 : (second & 0x18) === 0x10 ? 1 : 2;
   const kilobits = (isVersion1 ? BITRATES_1 : BITRATES_2)[third >> 4];
   const sampleRate = SAMPLE_RATES[(third >> 2) & 3];
-  // Frames of free format do not tell their length, and nobody makes them.
+  // Frames of free format do not contain their length, and no encoder makes them.
   if (kilobits === undefined || kilobits === 0 || sampleRate === undefined) return undefined;
   const padding = (third >> 1) & 1;
   const samplesByEight = isVersion1 ? 144 : 72;
@@ -215,18 +214,18 @@ function readMpegFrame(bytes: Buffer, offset: number): MpegFrame | undefined {
   return { length, durationMs, audioOffset: 4 + checksumBytes + sideBytes };
 }
 
-/** Whether a frame holds no sound but a table that tells how long its own file is. */
+/** Returns whether a frame is a table with the length of its own file instead of sound. */
 function isMpegTable(frame: Buffer, { audioOffset }: MpegFrame): boolean {
   const textAt = (offset: number): string => frame.toString('latin1', offset, offset + 4);
   const mark = textAt(audioOffset);
   return mark === 'Xing' || mark === 'Info' || textAt(36) === 'VBRI';
 }
 
-/** How a format of independent frames is cut. */
+/** Splits a format of independent frames. */
 interface FrameFormat {
   headerBytes: number;
-  /** Undefined where no frame begins. */
+  /** Returns undefined where no frame begins. */
   frameAt(bytes: Buffer, offset: number): SoundFrame | undefined;
-  /** Whether a piece's first frame is about its own file rather than sound. */
+  /** Returns whether a piece's first frame describes its own file. */
   isAboutFile(frame: Buffer): boolean;
 }

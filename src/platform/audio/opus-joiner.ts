@@ -13,30 +13,30 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value >>> 0;
 });
 
-/** A page of headers, before the sound. */
+/** Packets of headers before the sound. */
 const HEADER_PACKETS = 2;
 const HEAD_BYTES = 19;
 
 /**
- * Opus in Ogg: one stream of the packets of all pieces. Players stop at the end of the first of
- * several streams in a row, so the pages are written anew: under one number, counted on, and with
- * positions that go on, which are summed up from the packets themselves.
+ * Joins Opus in Ogg into a single stream with the packets of all pieces. Players stop at the end of the
+ * first of several streams, so the pages are rewritten with one serial number, consecutive sequence numbers
+ * and positions summed up from the packets.
  */
 export class OpusJoiner implements AudioJoiner {
   private rest: Buffer = Buffer.alloc(0);
-  /** What the first piece's header says of the stream, and all others must say too. */
+  /** Header of the first piece, which the others must match. */
   private head: Buffer | undefined;
   private serial = 0;
   private sequence = 0;
   private samples = 0n;
-  /** The latest page, which may turn out to be the last of all. */
+  /** The latest page, held back because it may be the last. */
   private held: Omit<OggPage, 'length'> | undefined;
 
   private headerPackets = 0;
   private isFirstPiece = true;
   private pieceStart = 0n;
   private pieceEnd = 0n;
-  /** Samples of a packet that goes on on the next page. */
+  /** Samples of a packet that continues on the next page. */
   private openPacket = 0;
 
   push(bytes: Buffer): Buffer[] {
@@ -45,7 +45,7 @@ export class OpusJoiner implements AudioJoiner {
     for (;;) {
       const page = readOggPage(this.rest);
       if (page === 'short') return ready;
-      if (!page) throw new AudioFormatError('no Ogg page where one should be');
+      if (!page) throw new AudioFormatError('a missing Ogg page');
       if (!this.head) this.serial = this.rest.readUInt32LE(14);
       this.rest = this.rest.subarray(page.length);
       if (this.headerPackets < HEADER_PACKETS) this.takeHeader(page, ready);
@@ -55,7 +55,7 @@ export class OpusJoiner implements AudioJoiner {
 
   endPiece(): Buffer[] {
     if (this.samples === this.pieceStart || this.rest.length > 0 || this.openPacket > 0) {
-      throw new AudioFormatError('a piece of Opus that breaks off');
+      throw new AudioFormatError('a truncated piece of Opus');
     }
     this.headerPackets = 0;
     this.isFirstPiece = false;
@@ -65,7 +65,7 @@ export class OpusJoiner implements AudioJoiner {
   end(): Buffer[] {
     const { held } = this;
     if (!held) return [];
-    // The encoder fills its last packet up; how much of it is sound only the vendor's position says.
+    // The encoder pads its last packet; only the vendor's position says how much of it is sound.
     const pieceSamples = this.samples - this.pieceStart;
     const isTrimmed = this.pieceEnd > 0n && this.pieceEnd < pieceSamples;
     const granule = isTrimmed ? this.pieceStart + this.pieceEnd : held.granule;
@@ -85,10 +85,10 @@ export class OpusJoiner implements AudioJoiner {
 
   private adopt(data: Buffer): void {
     if (data.length < HEAD_BYTES || data.toString('latin1', 0, 8) !== 'OpusHead') {
-      throw new AudioFormatError('Ogg that holds no Opus');
+      throw new AudioFormatError('Ogg without Opus');
     }
     this.head ??= Buffer.from(data);
-    // Channels, and how they are mapped.
+    // Channels and their mapping.
     if (data[9] !== this.head[9] || !data.subarray(18).equals(this.head.subarray(18))) {
       throw new AudioFormatError('pieces of different channels');
     }
@@ -135,14 +135,14 @@ interface OggPage {
   /** Bytes of the whole page. */
   length: number;
   flags: number;
-  /** Samples up to the end of the last packet that ends here; -1 where none does. */
+  /** Samples up to the end of the last packet that ends here; -1 if none does. */
   granule: bigint;
-  /** Lengths of the pieces that packets are cut into; one below 255 ends its packet. */
+  /** Lengths of the segments of packets; one below 255 ends its packet. */
   lacing: Buffer;
   data: Buffer;
 }
 
-/** The page at the start of the bytes; `short` where more are needed, undefined where no page begins. */
+/** Reads the page at the start of the bytes; `short` when more are needed, undefined without one. */
 function readOggPage(bytes: Buffer): OggPage | 'short' | undefined {
   if (bytes.length < HEADER_BYTES) return 'short';
   if (bytes.toString('latin1', 0, 4) !== 'OggS' || bytes[4] !== 0) return undefined;
@@ -160,7 +160,7 @@ function readOggPage(bytes: Buffer): OggPage | 'short' | undefined {
   };
 }
 
-/** A page with its checksum. */
+/** Encodes a page with its checksum. */
 function writeOggPage(
   { flags, granule, lacing, data }: Omit<OggPage, 'length'>,
   serial: number,

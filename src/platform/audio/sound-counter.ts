@@ -1,24 +1,24 @@
 import { open } from 'node:fs/promises';
 import type { SoundLength } from './sound-length.js';
 
-/** Looked at together, so that others have their turn between two. */
+/** Bytes scanned at once, so that other work runs in between. */
 const WINDOW_BYTES = 256 * 1024;
 
-/** Finds sound in a file that is shown to it from beginning to end, window by window. */
+/** Measures the sound of a file that is passed to it window by window. */
 export interface SoundCounter {
-  /** How many bytes behind its own a window has, so that what begins in it is whole. */
+  /** Extra bytes after each window, so that anything that begins in it is complete. */
   readonly marginBytes: number;
   /**
-   * Counts what begins before `end`; the next window begins there. Behind the file's last byte there are zeroes.
+   * Counts everything that begins before `end`, where the next window begins. Zeros follow the file's last byte.
    *
-   * @returns false where the rest need not be shown
+   * @returns false when the rest is not needed
    */
-  look(bytes: Buffer, end: number): boolean;
-  /** What was found; undefined where there is no sound. */
+  scan(bytes: Buffer, end: number): boolean;
+  /** Returns the result; undefined without sound. */
   read(): SoundLength | undefined;
 }
 
-/** The length of a file's sound. */
+/** Measures a file's sound. */
 export async function countSoundOfFile(
   path: string,
   counter: SoundCounter,
@@ -29,7 +29,7 @@ export async function countSoundOfFile(
     for (let position = 0; ; position += WINDOW_BYTES) {
       const { bytesRead } = await file.read(window, 0, window.length, position);
       window.fill(0, bytesRead);
-      const isOver = bytesRead === 0 || !counter.look(window, Math.min(bytesRead, WINDOW_BYTES));
+      const isOver = bytesRead === 0 || !counter.scan(window, Math.min(bytesRead, WINDOW_BYTES));
       if (isOver) return counter.read();
     }
   } finally {
@@ -37,7 +37,7 @@ export async function countSoundOfFile(
   }
 }
 
-/** Shows a counter sound that comes in pieces of any size; no more than a window of it is kept. */
+/** Passes sound in pieces of any size to a counter. Buffers at most one window. */
 export class SoundPieces {
   private pieces: Buffer[] = [];
   private waitingBytes = 0;
@@ -49,19 +49,19 @@ export class SoundPieces {
     if (this.isOver) return;
     this.pieces.push(bytes);
     this.waitingBytes += bytes.length;
-    if (this.waitingBytes >= WINDOW_BYTES + this.counter.marginBytes) this.look(0);
+    if (this.waitingBytes >= WINDOW_BYTES + this.counter.marginBytes) this.scan(0);
   }
 
-  /** To be called once, when all has come. */
+  /** Returns the result. Call once, after the last piece. */
   end(): SoundLength | undefined {
-    if (!this.isOver) this.look(this.counter.marginBytes);
+    if (!this.isOver) this.scan(this.counter.marginBytes);
     return this.counter.read();
   }
 
-  private look(zeroes: number): void {
-    const window = Buffer.concat(this.pieces, this.waitingBytes + zeroes);
+  private scan(zeros: number): void {
+    const window = Buffer.concat(this.pieces, this.waitingBytes + zeros);
     const end = window.length - this.counter.marginBytes;
-    this.isOver = !this.counter.look(window, end);
+    this.isOver = !this.counter.scan(window, end);
     this.pieces = [window.subarray(end)];
     this.waitingBytes = window.length - end;
   }

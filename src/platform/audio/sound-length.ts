@@ -1,16 +1,16 @@
-/** Compressed with loss, nothing that people record has more than 512 kbit/s; */
+/** Highest bit rate of lossy recordings: 512 kbit/s. */
 export const MAX_LOSSY_BYTES_PER_MS = 64;
-/** without loss, more than 24 bits in stereo at 192 kHz; */
+/** Highest bit rate of lossless recordings: 24-bit stereo at 192 kHz. */
 export const MAX_LOSSLESS_BYTES_PER_MS = 1_152;
-/** and with a picture that moves, more than 20 Mbit/s. */
+/** Highest bit rate of videos: 20 Mbit/s. */
 export const MAX_VIDEO_BYTES_PER_MS = 2_500;
 
-/** How long a file's sound is, in milliseconds, in its own words and by what a decoder finds in it. */
+/** Length of a file's sound in milliseconds, as claimed by its metadata and as counted. */
 export interface SoundLength {
-  /** Undefined where it does not say. */
+  /** Undefined without metadata. */
   readonly claimedMs: number | undefined;
-  /** Undefined where not all of it can be counted. */
+  /** Undefined when the sound cannot be counted completely. */
   readonly countedMs: number | undefined;
-  /** What a millisecond of it has at most. */
+  /** Most bytes of one millisecond. */
   readonly maxBytesPerMs: number;
 }

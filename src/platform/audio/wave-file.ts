@@ -1,13 +1,13 @@
 import { AudioFormatError, type AudioJoiner, PlainJoiner } from './audio-joiner.js';
 import { FileWindows } from './file-windows.js';
 
-/** Headers with pictures and lyrics are larger, and nobody speaks those. */
+/** Longer headers contain pictures or lyrics, which speech does not have. */
 const MAX_HEADER_BYTES = 256 * 1024;
 
-/** What a header claims whose file was streamed before its length was known. */
+/** Length in the header of a file that was streamed before its length was known. */
 const UNKNOWN_LENGTH = 0x7fff0000;
 
-/** WAV: the samples of all pieces behind one header with the true length. */
+/** Joins WAV: the samples of all pieces behind one header with the true length. */
 export class WaveJoiner implements AudioJoiner {
   private format: WaveFormat | undefined;
   private samples: PlainJoiner | undefined;
@@ -49,7 +49,7 @@ export class WaveJoiner implements AudioJoiner {
   private adopt(format: WaveFormat): void {
     const frameBytes = (format.channels * format.bitsPerSample) / 8;
     if (!Number.isInteger(frameBytes) || frameBytes === 0) {
-      throw new AudioFormatError('WAV of samples that are no whole bytes');
+      throw new AudioFormatError('WAV samples of fractional bytes');
     }
     this.format ??= format;
     this.samples ??= new PlainJoiner(frameBytes);
@@ -61,7 +61,7 @@ export class WaveJoiner implements AudioJoiner {
     if (!isSame) throw new AudioFormatError('pieces of different WAV formats');
   }
 
-  /** Chunks behind the samples, such as titles, are no samples. */
+  /** Ignores chunks after the samples, such as titles. */
   private take(bytes: Buffer): Buffer[] {
     const own = bytes.subarray(0, Math.min(bytes.length, this.leftInPiece));
     this.leftInPiece -= own.length;
@@ -71,20 +71,20 @@ export class WaveJoiner implements AudioJoiner {
   }
 }
 
-/** How uncompressed audio is laid out. */
+/** Layout of uncompressed audio. */
 export interface WaveFormat {
   channels: number;
   sampleRate: number;
   bitsPerSample: number;
 }
 
-/** Where the samples of a WAV file lie. */
+/** Position of the samples in a WAV file. */
 interface WaveData extends WaveFormat {
   /** From the start of the file. */
   dataOffset: number;
-  /** How the samples are packed. */
+  /** Encoding of the samples. */
   codec: number;
-  /** As the header says; a file that is still being made may say too much. */
+  /** As in the header, which can be too large while a file is still being written. */
   dataBytes: number;
 }
 
@@ -92,7 +92,7 @@ const WAVE_HEADER_BYTES = 44;
 const EXTENSIBLE = 0xfffe;
 const EXTENSIBLE_BYTES = 26;
 
-/** Bits of a packed sample by codec: MS ADPCM, A-law, µ-law, IMA ADPCM, GSM 6.10. */
+/** Bits per compressed sample by codec: MS ADPCM, A-law, µ-law, IMA ADPCM, GSM 6.10. */
 const PACKED_BITS: Readonly<Record<number, number>> = {
   0x02: 4,
   0x06: 8,
@@ -107,17 +107,17 @@ const MAX_CHANNELS = 64;
 const MIN_SAMPLE_RATE = 1_000;
 const MAX_SAMPLE_RATE = 768_000;
 const CHUNK_HEADER_BYTES = 8;
-/** Who has more of them behind the samples has them for our time. */
+/** Most chunks to visit after the samples; bounds the time for hostile files. */
 const MAX_CHUNKS = 100;
-/** So much may lie behind the samples: titles, a picture. */
+/** Most bytes after the samples that are not counted as sound: titles, a picture. */
 const MAX_TRAILER_BYTES = 1024 * 1024;
 
-/** Bytes of one second. */
+/** Returns the bytes of one second. */
 export function bytesPerSecond({ channels, sampleRate, bitsPerSample }: WaveFormat): number {
   return (channels * sampleRate * bitsPerSample) / 8;
 }
 
-/** The header of a WAV file of 16-bit or other plain samples. */
+/** Builds the header of a WAV file of uncompressed samples. */
 export function waveHeader(format: WaveFormat, dataBytes: number): Buffer {
   const { channels, sampleRate, bitsPerSample } = format;
   const header = Buffer.alloc(WAVE_HEADER_BYTES);
@@ -136,7 +136,7 @@ export function waveHeader(format: WaveFormat, dataBytes: number): Buffer {
   return header;
 }
 
-/** Finds the samples in the first bytes of a WAV file; undefined when these are none, or too few. */
+/** Finds the samples in the first bytes of a WAV file; undefined when they are not WAV, or too few. */
 export function readWaveHeader(head: Buffer): WaveData | undefined {
   if (head.length < 12 || head.toString('latin1', 0, 4) !== 'RIFF') return undefined;
   let format: (WaveFormat & { codec: number }) | undefined;
@@ -160,10 +160,10 @@ export function readWaveHeader(head: Buffer): WaveData | undefined {
 }
 
 /**
- * The length of a WAV file by its samples, in whole milliseconds rounded up: from what they unpack
- * to, never from the header's own bytes a second, and from the bytes that are there.
+ * Returns the length of a WAV file in whole milliseconds, rounded up. Counts the samples in the bytes that
+ * are present, and ignores the header's own byte rate.
  *
- * @returns undefined for a format that nobody records in, or whose samples can not be counted
+ * @returns undefined for implausible formats and for codecs whose samples cannot be counted
  */
 export function waveLengthMs(wave: WaveData, fileBytes: number): number | undefined {
   const { channels, sampleRate, bitsPerSample, codec, dataOffset, dataBytes } = wave;
@@ -178,8 +178,8 @@ export function waveLengthMs(wave: WaveData, fileBytes: number): number | undefi
 }
 
 /**
- * Whether samples of a WAV file go on behind those that its header announces: players go from chunk to chunk, and
- * play all that are called `data`.
+ * Returns whether more samples follow those announced by the header: players play all chunks called
+ * `data`.
  */
 export function hasFurtherSamples(path: string, wave: WaveData): Promise<boolean> {
   return FileWindows.read(path, async (file) => {
@@ -195,7 +195,7 @@ export function hasFurtherSamples(path: string, wave: WaveData): Promise<boolean
   });
 }
 
-/** Newer headers name the codec in the first bytes of a GUID. */
+/** Reads the codec, which newer headers store in the first bytes of a GUID. */
 function readCodec(head: Buffer, start: number, size: number): number {
   const codec = head.readUInt16LE(start);
   const isExtended = size >= EXTENSIBLE_BYTES && start + EXTENSIBLE_BYTES <= head.length;

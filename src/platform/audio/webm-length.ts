@@ -6,7 +6,7 @@ import {
   type SoundLength,
 } from './sound-length.js';
 
-/** What is gone into; anything else is passed over by its size. */
+/** Elements whose content is parsed; any other is skipped by its size. */
 const SEGMENT = 0x18538067;
 const CLUSTER = 0x1f43b675;
 const TRACK = 0xae;
@@ -14,7 +14,7 @@ const CONTAINERS: ReadonlySet<number> = new Set([
   ...[SEGMENT, CLUSTER, TRACK],
   ...[0x1549a966 /* Info */, 0x1654ae6b /* Tracks */, 0xa0 /* BlockGroup */],
 ]);
-/** A live recording does not know how long these will be. */
+/** Elements of unknown size in live recordings. */
 const MAY_BE_OPEN: ReadonlySet<number> = new Set([SEGMENT, CLUSTER]);
 
 const TIMECODE_SCALE = 0x2ad7b1;
@@ -34,11 +34,11 @@ const NS_PER_MS = 1_000_000;
 
 /** An id of up to 4 bytes and a size of up to 8. */
 const MAX_HEADER_BYTES = 12;
-/** Of a value, or of a block, what is looked at: its track, time, flags and the first two bytes of its sound. */
+/** Bytes to read of a value or block: a block's track, time, flags and the first two bytes of its sound. */
 const MAX_VALUE_BYTES = 16;
-/** More than packets of ten bytes have room for in an upload. */
+/** More than ten-byte packets that fit into an upload. */
 const MAX_ELEMENTS = 2_000_000;
-/** Recordings have two; who claims millions has them for our memory. */
+/** Recordings have two; this bounds the memory for files that claim millions. */
 const MAX_TRACKS = 100;
 
 interface Track {
@@ -48,9 +48,9 @@ interface Track {
 }
 
 /**
- * The length of a WebM or Matroska file's sound. Its elements are gone through one after the other, whatever they are
- * nested in. The longest counts of what it says, the time of its last block, and for Opus its packets; that is no
- * count, since decoders find further ones where others see damage. Undefined where it has no tracks.
+ * Measures a WebM or Matroska file's sound. Visits all elements in order, whatever their nesting. Takes the
+ * longest of the file's duration, the time of its last block, and for Opus its packets. That is only a
+ * claim, since decoders find more packets where others see damage. Undefined without tracks.
  */
 export function readWebmLength(path: string): Promise<SoundLength | undefined> {
   return FileWindows.read(path, (file) => new WebmReader(file).read());
@@ -111,7 +111,7 @@ class WebmReader {
     else if (track && id === CODEC) track.isOpus = value.toString('latin1') === 'A_OPUS';
   }
 
-  /** A track's number, the time in the cluster, flags, and the sound. */
+  /** Reads a track number, the time in the cluster, flags, and the sound. */
   private takeBlock(block: Buffer): void {
     const number = readVint(block, 0);
     if (!number || block.length < number.length + 4) return;
@@ -130,7 +130,7 @@ interface ElementHeader {
   length: number;
 }
 
-/** Undefined where none begins, and for one without a size that has to have one. */
+/** Returns undefined where no element begins, and for an open element that needs a size. */
 function readHeader(bytes: Buffer): ElementHeader | undefined {
   const idBytes = widthAt(bytes, 0);
   if (idBytes === undefined || idBytes > 4 || bytes.length <= idBytes) return undefined;
@@ -142,13 +142,13 @@ function readHeader(bytes: Buffer): ElementHeader | undefined {
   return MAY_BE_OPEN.has(id) ? { id, size: 0, length } : undefined;
 }
 
-/** How many bytes a number takes, by the zeros that its first byte begins with. */
+/** Returns the bytes of a number, encoded in the leading zeros of its first byte. */
 function widthAt(bytes: Buffer, offset: number): number | undefined {
   const first = bytes[offset];
   return first === undefined || first === 0 ? undefined : Math.clz32(first) - 23;
 }
 
-/** A number that tells its own width; `isOpen` where all its bits are set, which stands for none. */
+/** Reads a variable-length number; `isOpen` when all its bits are set, which means unknown. */
 function readVint(
   bytes: Buffer,
   offset: number,

@@ -78,12 +78,12 @@ class CheckedAccount {
   })
   id!: string;
 
-  /** There in what the interface is sent, of which it is taken off before. */
+  /** Rejected in files; the management API removes it before this check. */
   @ValidateBy({
     name: 'isNoKey',
     validator: {
       validate: (value: unknown) => value === undefined,
-      defaultMessage: () => 'must not stand in a file; name its variable by api_key_env',
+      defaultMessage: () => 'must not be in a file; name its variable in api_key_env',
     },
   })
   api_key?: undefined;
@@ -149,7 +149,7 @@ export class CheckedEntry {
   @Length(1, 255, { message: 'must have 1 to 255 characters' })
   name!: string;
 
-  /** A vendor's own accounts have its usual one without it. */
+  /** Optional for adapters with a default address. */
   @ValidateIf(({ base_url }: CheckedEntry) => base_url !== undefined)
   @IsHttpUrl()
   base_url?: string;
@@ -158,7 +158,7 @@ export class CheckedEntry {
   @IsString({ message: 'must be the name of an environment variable' })
   api_key_env?: string;
 
-  /** The adapter that speaks to it, which is its vendor's id. */
+  /** Id of the vendor whose adapter to use. */
   @MayBeLeftOut()
   @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
   adapter?: string;
@@ -167,22 +167,22 @@ export class CheckedEntry {
   @IsIn(PROVIDER_TYPES, { message: `must be one of ${PROVIDER_TYPES.join(', ')}` })
   type?: ProviderType;
 
-  /** What only this adapter needs to know: strings by name. */
+  /** Settings specific to the adapter: strings by name. */
   @MayBeLeftOut()
   @IsStringRecord()
   settings?: Record<string, string>;
 
-  /** Whether tenants may store keys of their own for it; by default if it has one. */
+  /** Whether tenants may store BYOK keys for it; by default if the operator has one. */
   @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   own_credentials?: boolean;
 
-  /** Whether it gets fields of requests that nobody documents; false unless told. */
+  /** Whether undocumented request fields are passed on to it; false by default. */
   @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   pass_unknown_fields?: boolean;
 
-  /** Several accounts among which its requests are spread. */
+  /** Accounts over which its requests are distributed. */
   @MayBeLeftOut()
   @IsArray({ message: ACCOUNTS_RULE })
   @ArrayMinSize(1, { message: ACCOUNTS_RULE })

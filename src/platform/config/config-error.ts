@@ -2,7 +2,7 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../errors/thrown.js';
 
-/** Thrown when the settings are invalid and the service cannot start. Each problem is one line that names the variable or entry and what it should be, without secrets. */
+/** Thrown when the settings are invalid and the service cannot start. Each problem is one line with the variable or entry and the rule it breaks, without secrets. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 

@@ -65,8 +65,8 @@ export function ownAccountProviders(
 }
 
 /** Returns whether an additional provider accepts BYOK accounts. */
-export function takesOwnAccounts({ takesOwnAccounts: told, apiKey }: ProviderConfig): boolean {
-  return told ?? apiKey !== undefined;
+export function takesOwnAccounts({ takesOwnAccounts: declared, apiKey }: ProviderConfig): boolean {
+  return declared ?? apiKey !== undefined;
 }
 
 export function withoutKey(provider: ProviderConfig): ProviderConfig {

@@ -17,7 +17,7 @@ import {
 
 /**
  * The environment as the service reads it, one property per variable, absent when unset; limits, vendors,
- * the bucket and telemetry have classes of their own. `docs/settings.md` is made of the descriptions: `npm run docs:settings`.
+ * the bucket and telemetry have separate classes. `npm run docs:settings` generates `docs/settings.md` from the descriptions.
  */
 export class EnvDto {
   @Describe('Listen port; `0` picks a free one', { default: '3000', example: '8080' })

@@ -19,21 +19,21 @@ const provider = (id: string) => ({
 });
 
 describe(LiveSettings.name, () => {
-  it('changes what may change, in the one object that everybody has, and tells of it', () => {
+  it('changes live settings in the shared object and notifies listeners', () => {
     const live = new LiveSettings(loadSettings({}));
     const { config } = live;
-    const told = jest.fn();
-    live.onChange(told);
+    const listener = jest.fn();
+    live.onChange(listener);
     live.use({ GATEWAY_COOLDOWN_MS: 7, LOG_LEVEL: 'warn', GATEWAY_BYOK_FEE_PERCENT: 9 }, []);
     expect(config.limits.cooldownMs).toBe(7);
     expect([config.log.level, config.byokFeePercent]).toEqual(['warn', 9]);
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     live.use({}, []);
     expect(config.limits.cooldownMs).toBe(10_000);
     expect([config.log.level, config.byokFeePercent]).toEqual(['info', 5]);
   });
 
-  it('leaves what a variable declares, and knows where that is something else', () => {
+  it('keeps settings declared by variables and reports those that differ', () => {
     const live = new LiveSettings(
       loadSettings({ GATEWAY_COOLDOWN_MS: '5', GATEWAY_JOB_POLL_MS: '20' }),
     );
@@ -43,7 +43,7 @@ describe(LiveSettings.name, () => {
     expect([...live.overridden]).toEqual(['GATEWAY_COOLDOWN_MS']);
   });
 
-  it('adds providers behind those of the start, with their offer to tenants', () => {
+  it('adds providers after the initial ones, and offers them to tenants', () => {
     const live = new LiveSettings(loadSettings({ OPENAI_API_KEY: 'sk-1234567890' }));
     live.use({}, [provider('mine'), provider('openai')]);
     const { config } = live;
@@ -73,7 +73,7 @@ describe(problemsOfSettings.name, () => {
     );
   });
 
-  it('holds them against the settings that cannot change', () => {
+  it('checks them together with the settings that cannot change', () => {
     const archiving = { ...config, logArchiveAfterDays: 40 };
     expect(problemsOfSettings({ GATEWAY_LOG_RETENTION_DAYS: 30 }, archiving)).toHaveLength(1);
     expect(problemsOfSettings({ GATEWAY_LOG_RETENTION_DAYS: 90 }, archiving)).toEqual([]);
@@ -81,7 +81,7 @@ describe(problemsOfSettings.name, () => {
     expect(archiveProblems({ archiveAfterDays: 40, jobs, logRetentionDays: 0 })).toHaveLength(1);
   });
 
-  it('knows only settings that are safe to change', () => {
+  it('accepts only settings that are safe to change', () => {
     const dangerous =
       /PORT|HOST|URL|SECRET|KEY|TOKEN|DIR|FILE|CATALOGUE|PROVIDERS|WORKERS|BOOTSTRAP/;
     expect(CHANGEABLE_SETTINGS.filter((name) => dangerous.test(name))).toEqual([]);
@@ -90,7 +90,7 @@ describe(problemsOfSettings.name, () => {
 });
 
 describe(normalSettings.name, () => {
-  it('makes numbers of digits and small letters of words', () => {
+  it('converts digits to numbers and words to lower case', () => {
     expect(normalSettings({ LOG_LEVEL: 'WARN', GATEWAY_COOLDOWN_MS: '07' })).toEqual({
       LOG_LEVEL: 'warn',
       GATEWAY_COOLDOWN_MS: 7,

@@ -83,7 +83,7 @@ export interface MappedRole {
   readonly role: string;
 }
 
-/** Who may log in, and for how long. */
+/** Settings for logging in, and how long sessions last. */
 export interface PeopleConfig {
   readonly sessionIdleMs: number;
   readonly sessionMs: number;

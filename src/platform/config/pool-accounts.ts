@@ -60,11 +60,11 @@ export function vendorOfEntry(
   return vendors.find((vendor) => vendor.id === (adapter ?? id)) ?? vendors.find(isDefault);
 }
 
-function isDefault({ isDefault: told }: VendorSettings): boolean {
-  return told === true;
+function isDefault({ isDefault: declared }: VendorSettings): boolean {
+  return declared === true;
 }
 
-/** @param apiKey the account's own, else the provider's */
+/** @param apiKey the account's own key, or else the provider's */
 export function toAccount(
   entry: AccountEntry,
   apiKey: string | undefined,
@@ -106,7 +106,7 @@ export function accountsOfVariables(
   return keys?.map((key, index) => ({ id: String(index + 1), apiKey: key, weight: 1 }));
 }
 
-/** Adds accounts to a provider; the first one stands for it where one is needed. */
+/** Adds accounts to a provider; the first one is used where a single account is needed. */
 export function withAccounts(
   provider: ProviderConfig,
   accounts: readonly PoolAccount[] | undefined,

@@ -4,7 +4,7 @@ import { loadConfig } from './load-config.js';
 const telemetryOf = (environment: Record<string, string>) => loadConfig(environment, []).telemetry;
 
 describe('the telemetry settings', () => {
-  it('are nothing without an endpoint, or when switched off', () => {
+  it('are undefined without an endpoint, or when disabled', () => {
     expect(telemetryOf({ OTEL_SERVICE_NAME: 'a' })).toBeUndefined();
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' };
     for (const disabled of ['true', 'TRUE', 'True']) {
@@ -16,7 +16,7 @@ describe('the telemetry settings', () => {
     ).toBeUndefined();
   });
 
-  it('add the signal to a common endpoint and take a signal’s own as it is', () => {
+  it('append the signal to a common endpoint and use a signal’s own unchanged', () => {
     expect(
       telemetryOf({
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/',

@@ -24,11 +24,11 @@ describe(withSecretFiles.name, () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
-    ['as it is', 'sk-1 2=', 'sk-1 2='],
-    ['without a line break at its end', 'sk-1\n', 'sk-1'],
-    ['without those of other systems', 'sk-1\r\n\n', 'sk-1'],
-    ['with spaces, which may be part of it', ' sk-1 ', ' sk-1 '],
-    ['with line breaks inside of it', 'a\nb\n', 'a\nb'],
+    ['unchanged', 'sk-1 2=', 'sk-1 2='],
+    ['without a final line break', 'sk-1\n', 'sk-1'],
+    ['without final line breaks of other systems', 'sk-1\r\n\n', 'sk-1'],
+    ['with spaces, which may be part of the secret', ' sk-1 ', ' sk-1 '],
+    ['with line breaks inside', 'a\nb\n', 'a\nb'],
   ])('reads a secret from its file %s', (_, content, secret) => {
     const path = fileWith(content);
     const { values, problems } = read({ A_KEY_FILE: path, A_TOKEN: 'plain', OTHER_FILE: 'x' });
@@ -41,7 +41,7 @@ describe(withSecretFiles.name, () => {
     });
   });
 
-  it('names each variable whose file is of no use, and neither path nor content', () => {
+  it('names each variable with an unusable file, but neither path nor content', () => {
     const cases = [
       [{ A_KEY_FILE: '/nowhere/sk-1' }, 'A_KEY_FILE names a file that cannot be read (ENOENT)'],
       [{ A_KEY_FILE: folder }, 'A_KEY_FILE names a file that cannot be read (EISDIR)'],
@@ -58,7 +58,7 @@ describe(withSecretFiles.name, () => {
     expect(problems).toHaveLength(2);
   });
 
-  it("leaves the service's own secret to those who read its file at each use", () => {
+  it("does not read the service's own secret, whose file is read on each use", () => {
     const environment = { GATEWAY_SECRET_FILE: '/nowhere' };
     expect(read(environment)).toEqual({ values: environment, problems: [] });
     expect(read({ ...environment, GATEWAY_SECRET: 'x' }).problems).toEqual([

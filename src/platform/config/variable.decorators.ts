@@ -186,7 +186,7 @@ function all(...decorators: PropertyDecorator[]): PropertyDecorator {
   return (target, property) => decorators.forEach((decorate) => decorate(target, property));
 }
 
-/** Notes on a variable beside its meaning. */
+/** Notes on a variable in addition to its meaning. */
 interface VariableNotes {
   /** An example value. */
   readonly example: string;

@@ -9,7 +9,7 @@ describe('SecretBox', () => {
     expect(box.decrypt(box.encrypt(text, 'row 1'), 'row 1')).toBe(text);
   });
 
-  it('encrypts the same text differently each time and reveals nothing of it', () => {
+  it('encrypts the same text differently each time, without revealing it', () => {
     const first = box.encrypt('sk-vendor-key', 'row 1');
     expect(first).not.toEqual(box.encrypt('sk-vendor-key', 'row 1'));
     expect(first.toString('latin1')).not.toContain('vendor');

@@ -5,31 +5,31 @@ import { readIfPossible } from './processes.js';
 import { createWholeFile, readIfThere } from './whole-file.js';
 import { messageOf } from '../errors/thrown.js';
 
-/** In a data folder whose database was moved to a server: says so, and stops the start. */
+/** Marks a data folder whose database was moved to a server, and prevents a start. */
 const MOVED_FILE = 'DATABASE-WAS-MOVED.txt';
-/** In a data folder whose cluster lies elsewhere: says so to whoever copies the folder. */
+/** Warns anyone who copies a data folder that its cluster is elsewhere. */
 const ELSEWHERE_FILE = 'DATABASE-IS-NOT-HERE.txt';
-/** Names the folder where it lies then. */
+/** Holds the path of that other folder. */
 const POINTER_FILE = 'postgres-location';
-/** Names, in that folder, the data folder. */
+/** In that folder, holds the path of the data folder. */
 const OWNER_FILE = 'belongs-to';
 
-/** Where clusters lie that `nobody` could not reach inside the data folder. */
+/** Parent of clusters whose data folder `nobody` cannot enter. */
 const DEFAULT_FALLBACK_ROOT = '/var/lib/model-gateway';
 
-/** The embedded database cannot be used; the message says why and what to do, in one or two lines. */
+/** The embedded database cannot be used. The message says why and what to do, in one or two lines. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
 export interface EmbeddedPostgresOptions {
-  /** The gateway's data folder; made if there is none. */
+  /** The gateway's data folder; created when missing. */
   dataDirectory: string;
-  /** Folder under which clusters lie that `nobody` could not reach otherwise. */
+  /** Parent of clusters whose data folder `nobody` cannot enter. */
   fallbackRoot?: string;
-  /** Whether the role of a new cluster may create databases, as tests do; the service does not. */
+  /** Whether the role of a new cluster may create databases. Only tests need that. */
   createsDatabases?: boolean;
-  /** Gets a line whenever something happens that an operator may want to know. */
+  /** Receives one line per event that operators should know about. */
   log?: (line: string) => void;
 }
 
@@ -39,27 +39,27 @@ export interface PostgresAccount {
   gid: number;
 }
 
-/** One PostgreSQL cluster: where its parts lie, and whom it runs as. Its data folder has no symbolic links. */
+/** Paths and account of one PostgreSQL cluster. The data folder contains no symbolic links. */
 export interface Cluster extends Required<EmbeddedPostgresOptions> {
   /** PostgreSQL's own folder. */
   clusterFolder: string;
-  /** Names the Node process that owns the cluster. */
+  /** Names the Node process that has the cluster open. */
   lockFile: string;
-  /** What PostgreSQL prints. */
+  /** PostgreSQL's output. */
   logFile: string;
   passwordFile: string;
-  /** Where the binaries may be copied when they cannot be used where they are. */
+  /** Where to copy the binaries when they cannot be used in place. */
   binariesFolder: string;
-  /** The account to run PostgreSQL as; undefined: the one Node runs as. */
+  /** The account that runs PostgreSQL; undefined for Node's own. */
   account?: PostgresAccount;
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 /**
- * Finds, or decides on the first start, where the cluster of a data folder lies: in its folder
- * `postgres`, or under `fallbackRoot` when Node is root and the account that PostgreSQL needs
- * cannot get into the data folder. Then the file `postgres-location` in the data folder names it.
+ * Finds the cluster of a data folder, or chooses its place on the first start: the subfolder
+ * `postgres`, or a folder under `fallbackRoot` when Node is root and PostgreSQL's account cannot
+ * enter the data folder. The file `postgres-location` in the data folder then names it.
  */
 export function locateCluster({
   dataDirectory,
@@ -88,7 +88,7 @@ export function locateCluster({
   };
 }
 
-/** The account `nobody`; the numbers are the usual ones where the system does not tell. */
+/** Returns the account `nobody`, with its usual ids when the system does not list it. */
 export function nobodyAccount(): PostgresAccount {
   const accounts = readIfPossible('/etc/passwd') ?? '';
   const line = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(accounts);
@@ -96,9 +96,10 @@ export function nobodyAccount(): PostgresAccount {
 }
 
 /**
- * The first part of the way to `path` that keeps the account out, or `path` itself when the account
- * may not do all of `wanted` with it (4 read, 2 write, 1 run or enter). `path` must be real: no
- * symbolic links.
+ * Returns the first folder on the way to `path` that the account may not pass through, or `path`
+ * itself when the account lacks a permission in `wanted` (4 read, 2 write, 1 execute or enter).
+ *
+ * @param path without symbolic links
  */
 export function findBlocked(
   path: string,
@@ -112,8 +113,10 @@ export function findBlocked(
 }
 
 /**
- * Root runs an existing cluster as the user it belongs to, so that one `sudo` does not take it away
- * from them. Throws when Node is a normal user and the cluster is somebody else's.
+ * Returns the account to run PostgreSQL as. Root runs an existing cluster as its owner, so that one
+ * `sudo` does not lock the owner out.
+ *
+ * @throws EmbeddedPostgresError when Node is not root and the cluster belongs to another user
  */
 function chooseAccount(clusterFolder: string): PostgresAccount | undefined {
   const owner = lookUp(clusterFolder);
@@ -122,17 +125,17 @@ function chooseAccount(clusterFolder: string): PostgresAccount | undefined {
     return undefined;
   }
   throw new EmbeddedPostgresError(
-    `The database in ${clusterFolder} belongs to the user with id ${owner.uid}: ` +
-      'start the gateway as root or as that user, or set GATEWAY_DATA_DIR to another folder.',
+    `The database in ${clusterFolder} belongs to the user with id ${owner.uid}. ` +
+      'Start the gateway as root or as that user, or set GATEWAY_DATA_DIR to another folder.',
   );
 }
 
-/** Who a file or folder belongs to; undefined when there is none. */
+/** Returns the owner of a file or folder; undefined when it does not exist. */
 function lookUp(path: string): PostgresAccount | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
 
-/** Undefined where PostgreSQL's account cannot get there, and there is no cluster yet. */
+/** Creates the subfolder. Returns undefined when PostgreSQL's account cannot reach it and there is no cluster yet. */
 function openInside(dataDirectory: string, inside: string): string | undefined {
   const clusterFolder = join(inside, 'cluster');
   const account = chooseAccount(clusterFolder);
@@ -140,15 +143,15 @@ function openInside(dataDirectory: string, inside: string): string | undefined {
   if (blocked === undefined) return makeFolder(inside);
   if (lookUp(clusterFolder) === undefined) return undefined;
   throw new EmbeddedPostgresError(
-    `The database in ${clusterFolder} cannot be reached by the account it runs as: ` +
-      `allow passing through ${blocked} (chmod o+x), or move the data folder elsewhere.`,
+    `The database in ${clusterFolder} cannot be reached by the account it runs as. ` +
+      `Allow passing through ${blocked} (chmod o+x), or move the data folder elsewhere.`,
   );
 }
 
 /**
- * The folder that a data folder names as the place of its cluster.
+ * Returns the folder that a data folder names as the place of its cluster.
  *
- * @throws EmbeddedPostgresError where that is gone, or is the place of another data folder's
+ * @throws EmbeddedPostgresError when it is missing or belongs to another data folder
  */
 function readPointer(dataDirectory: string): string | undefined {
   const pointer = join(dataDirectory, POINTER_FILE);
@@ -156,7 +159,7 @@ function readPointer(dataDirectory: string): string | undefined {
   if (folder === undefined) return undefined;
   if (lookUp(folder) === undefined) {
     throw new EmbeddedPostgresError(
-      `The database folder ${folder} is gone. Put it back, or delete the file ${pointer} to start with an ` +
+      `The database folder ${folder} is missing. Put it back, or delete the file ${pointer} to start with an ` +
         `empty database. ${dataDirectory} only names that folder: a copy of it has no data. ` +
         `Make copies with "npm run gateway -- backup" (docs/backup.md).`,
     );
@@ -164,8 +167,8 @@ function readPointer(dataDirectory: string): string | undefined {
   const owner = readIfThere(join(folder, OWNER_FILE)) ?? dataDirectory;
   if (owner !== dataDirectory && readIfThere(join(owner, POINTER_FILE)) === folder) {
     throw new EmbeddedPostgresError(
-      `${dataDirectory} is a copy of ${owner} and has no data of its own: it only names the database of that one, ` +
-        `in ${folder}. Delete the file ${pointer} to start with an empty database, and fill it with ` +
+      `${dataDirectory} is a copy of ${owner} without data of its own: it only names the database in ` +
+        `${folder}. To start with an empty database, delete the file ${pointer}. To copy the data, run ` +
         `"npm run gateway -- backup" there and "restore" here (docs/backup.md).`,
     );
   }
@@ -175,8 +178,8 @@ function readPointer(dataDirectory: string): string | undefined {
 }
 
 /**
- * Makes a folder under `fallbackRoot` and names it in the pointer file. Its name is random: who
- * deletes the data folder gets an empty database, not the old one without its secrets.
+ * Creates a folder under `fallbackRoot` and names it in the pointer file. Its name is random, so
+ * that deleting the data folder leads to an empty database, not to the old one without its secrets.
  */
 function chooseFallback(dataDirectory: string, fallbackRoot: string): string {
   const folder = join(fallbackRoot, randomBytes(8).toString('hex'));
@@ -188,39 +191,40 @@ function chooseFallback(dataDirectory: string, fallbackRoot: string): string {
     makeFolder(folder);
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `The database can lie neither in ${dataDirectory}, which PostgreSQL may not enter as nobody, ` +
+      `The database fits neither in ${dataDirectory}, which PostgreSQL may not enter as nobody, ` +
         `nor in ${fallbackRoot}: ${messageOf(error)}. ` +
-        'Set GATEWAY_DATA_DIR to a folder that everybody may pass through, or set DATABASE_URL.',
+        'Set GATEWAY_DATA_DIR to a folder that every user may pass through, or set DATABASE_URL.',
     );
   }
   writeFileSync(join(folder, OWNER_FILE), `${dataDirectory}\n`);
   if (createWholeFile(join(dataDirectory, POINTER_FILE), `${folder}\n`)) return folder;
-  // Another process starting at the same moment was faster: its choice holds for both.
+  // Another process that started at the same time was faster; its choice applies to both.
   rmSync(folder, { recursive: true });
   return readPointer(dataDirectory) ?? folder;
 }
 
 /**
- * Makes a folder with exactly this mode, whatever the umask; one that exists is left as it is. Root
- * lets the account of PostgreSQL pass through; the files inside guard themselves.
+ * Creates a folder with exactly this mode, whatever the umask, and leaves an existing one unchanged.
+ * Root lets PostgreSQL's account pass through; the files inside have their own permissions.
  */
 function makeFolder(path: string, mode = isRoot() ? 0o711 : 0o700): string {
   if (mkdirSync(path, { recursive: true }) !== undefined) chmodSync(path, mode);
   return path;
 }
 
-/** Written where it can be: a folder that cannot be written to says so where it matters. */
+/** Best effort: a folder that cannot be written fails where that matters. */
 function writeNote(path: string, text: string): void {
   try {
     if (readIfThere(path) !== text.trim()) writeFileSync(path, text);
   } catch {
-    // The start goes on.
+    // Not needed for the start.
   }
 }
 
 /**
- * Says in a data folder that its database is at `place` from now on; the embedded one is not started
- * any more. @returns what takes that back
+ * Marks a data folder's database as moved to `place`; the embedded one no longer starts.
+ *
+ * @returns a function that removes the mark
  */
 export function markAsMoved(dataDirectory: string, place: string): () => void {
   const file = join(dataDirectory, MOVED_FILE);
@@ -233,7 +237,7 @@ function assertNotMoved(dataDirectory: string): void {
   const [firstLine] = readIfThere(file)?.split('\n', 1) ?? [];
   if (firstLine === undefined) return;
   throw new EmbeddedPostgresError(
-    `${firstLine} Set DATABASE_URL to it, as ${file} explains, which also says how to go back.`,
+    `${firstLine} Set DATABASE_URL to it. ${file} explains that, and how to go back.`,
   );
 }
 
@@ -241,23 +245,23 @@ function movedText(place: string, now: Date): string {
   return `The database of this service was moved to ${place} on ${now.toISOString()}.
 Start the service with DATABASE_URL set to it, and with the same GATEWAY_SECRET.
 
-What lies here in "postgres" is as it was at that moment and is not used any more: every charge since is in
-the other place alone. Keep it until there is a first backup from there, then delete it.
+The folder "postgres" has the data as of that time and is not used now: later charges are only in the new
+place. Keep it until you have a first backup of the new database, then delete it.
 
-Should the data not be there, because the move was broken off, delete this file: the service then starts
-with the database that lies here. Do not do so after the service has worked in the other place.
+If the data is not there because the move was interrupted, delete this file. The service then starts with
+the database in this folder. Do not do that once the service has run with the new database.
 `;
 }
 
 function elsewhereText(folder: string): string {
-  return `The database of this service does not lie in this folder.
+  return `The database of this service is not in this folder.
 
-It lies in ${folder}, since the account that PostgreSQL runs as cannot enter this folder.
-A COPY OF THIS FOLDER IS NO COPY OF THE DATA: no tenants, keys, credits or logs are in it.
+It is in ${folder}, because the account that PostgreSQL runs as cannot enter this folder.
+A COPY OF THIS FOLDER IS NO COPY OF THE DATA: it has no tenants, keys, credits or logs.
 A container that keeps only this folder loses all of them with its next image.
 
-To make a copy:        npm run gateway -- backup FILE     (docs/backup.md)
-To have it in here:    make a backup, set GATEWAY_DATA_DIR to a new folder that everybody may pass
-                       through (chmod o+x on each part of the way), and restore there.
+To copy the data:      npm run gateway -- backup FILE     (docs/backup.md)
+To move it in here:    make a backup, set GATEWAY_DATA_DIR to a new folder that every user may pass
+                       through (chmod o+x on each parent folder), and restore there.
 `;
 }

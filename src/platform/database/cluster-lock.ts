@@ -7,21 +7,21 @@ import { isProcessRunning, processSpace, processStartMark, until } from './proce
 import { createWholeFile, linkIfFree, readIfThere } from './whole-file.js';
 import { codeOf } from '../errors/thrown.js';
 
-/** An owner touches its lock so often, for those who cannot see its process. */
+/** How often an owner touches its lock file, for processes that cannot see its process id. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_LIMIT_MS = 3_500;
 
-/** Who comes waits so long for a command to end, and a command so long for a service to start. */
+/** How long to wait for a command to end, or for a starting service. */
 const PATIENCE_MS = { command: 15_000, service: 30_000 } as const;
 const POLL_MS = 25;
 
-/** What a cluster is open for: a service keeps it for long, an operator's command for a moment. */
+/** What a cluster is open for: a service keeps it open, an operator's command uses it briefly. */
 export type ClusterOwnerKind = 'service' | 'command';
 
 interface ClusterOwner {
   kind: ClusterOwnerKind;
   pid: number;
-  /** See `processStartMark`; undefined on systems that do not tell. */
+  /** See `processStartMark`; undefined on systems without one. */
   startMark?: string;
   /** See `processSpace`. */
   space: string;
@@ -31,13 +31,13 @@ interface ClusterOwner {
 
 export interface ClusterLock {
   unlock: () => void;
-  /** Where the service's PostgreSQL listens that a command is to use; nothing is locked then. */
+  /** Port of the running service's PostgreSQL, for a command to use; nothing is locked then. */
   port?: number;
 }
 
 /**
- * Locks a cluster with a file that names this Node process. Waits while a command has the cluster;
- * a command gets the PostgreSQL of a service that has it, and waits while that starts.
+ * Locks a cluster with a file that names this Node process. Waits while a command has it. A command
+ * shares the PostgreSQL of a running service, and waits while that starts.
  *
  * @throws EmbeddedPostgresError when another live process (or this one) holds the lock
  */
@@ -69,7 +69,7 @@ export async function lockCluster(cluster: Cluster, kind: ClusterOwnerKind): Pro
     }
     await sleep(POLL_MS);
   }
-  // A full or read-only disk will be noticed where it matters.
+  // Full and read-only disks are reported where they matter.
   const touch = (): void => utimes(lockFile, new Date(), new Date(), () => undefined);
   const heartbeat = setInterval(touch, HEARTBEAT_MS).unref();
   return {
@@ -83,12 +83,12 @@ export async function lockCluster(cluster: Cluster, kind: ClusterOwnerKind): Pro
 function inUse({ dataDirectory }: Cluster, owner: ClusterOwner): EmbeddedPostgresError {
   const place = isNeighbour(owner) ? '' : ' in another container or on another machine';
   return new EmbeddedPostgresError(
-    `The database in ${dataDirectory} is in use by another gateway (process ${owner.pid}${place}): ` +
-      'stop that one first, or set GATEWAY_DATA_DIR to another folder.',
+    `The database in ${dataDirectory} is in use by another gateway (process ${owner.pid}${place}). ` +
+      'Stop that one first, or set GATEWAY_DATA_DIR to another folder.',
   );
 }
 
-/** The live process that holds the lock. One that names none is removed, by way of `<path>.<token>`. */
+/** Returns the live process that holds the lock. Removes a stale lock by way of `<path>.<token>`. */
 async function findOwner(path: string, token: string): Promise<ClusterOwner | undefined> {
   const text = readIfThere(path);
   if (text === undefined) return undefined;
@@ -97,7 +97,7 @@ async function findOwner(path: string, token: string): Promise<ClusterOwner | un
   const aside = `${path}.${token}`;
   try {
     renameSync(path, aside);
-    // When another process replaced the lock meanwhile, this is that live one: it is put back.
+    // Another process may have replaced the lock meanwhile; put its live lock back.
     if (readIfThere(aside) !== text) linkIfFree(aside, path);
     rmSync(aside, { force: true });
   } catch (error) {
@@ -106,7 +106,7 @@ async function findOwner(path: string, token: string): Promise<ClusterOwner | un
   return undefined;
 }
 
-/** Undefined where the text does not name one. */
+/** Returns undefined when the text names no owner. */
 function parseOwner(text: string): ClusterOwner | undefined {
   try {
     const owner = JSON.parse(text) as ClusterOwner;
@@ -116,7 +116,7 @@ function parseOwner(text: string): ClusterOwner | undefined {
   }
 }
 
-/** Its process id may have been given to another program since. */
+/** Compares start times too: process ids are reused. */
 async function isLive(owner: ClusterOwner, path: string): Promise<boolean> {
   if (!isNeighbour(owner)) return isTouched(path);
   if (!isProcessRunning(owner.pid)) return false;
@@ -124,12 +124,12 @@ async function isLive(owner: ClusterOwner, path: string): Promise<boolean> {
   return mark === undefined || owner.startMark === undefined || mark === owner.startMark;
 }
 
-/** In another container, process ids say nothing, and 127.0.0.1 is another place. */
+/** In another container, process ids and 127.0.0.1 mean something else. */
 function isNeighbour(owner: ClusterOwner): boolean {
   return owner.space === processSpace();
 }
 
-/** Compares the file's times with each other only: clocks of machines differ. */
+/** Compares the file's times with each other only, because clocks of machines differ. */
 async function isTouched(path: string): Promise<boolean> {
   const modifiedAtMs = (): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const firstMs = modifiedAtMs();

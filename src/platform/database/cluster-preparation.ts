@@ -19,35 +19,35 @@ import { createWholeFile, readIfThere, removeAbandoned } from './whole-file.js';
 /** The role that the gateway connects as, and the database that it owns. */
 export const ROLE = 'gateway';
 export const DATABASE = 'gateway';
-/** Made with the cluster. Nobody can connect as it: PostgreSQL alone is it, without a server. */
+/** Created with the cluster. Cannot log in; only PostgreSQL's single-user mode runs as it. */
 const SUPERUSER = 'gateway_admin';
 
-/** Whoever has a password. */
-const WHO_MAY_CONNECT = 'local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n';
+/** `pg_hba.conf`: requires a password from everyone. */
+const CONNECTION_RULES = 'local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n';
 
-/** In a cluster's folder: its role is no superuser. */
+/** Marks a cluster whose gateway role is not a superuser. */
 const ORDINARY_ROLE_FILE = 'gateway-role-is-ordinary';
 
 /**
- * Makes the cluster, or makes sure that the existing one can be started: its version, its owner, its
- * mode, its role, and the password when its file was lost. Nobody else may be using the cluster.
+ * Creates the cluster, or prepares an existing one for its start: checks its version and corrects
+ * its owner, mode, role, and the password if that file was lost. The cluster must not be in use.
  */
 export async function prepareCluster(cluster: RunnableCluster): Promise<void> {
   const { clusterFolder, passwordFile, account, binaries } = cluster;
-  // Letters, digits, '-' and '_' only: it stands in a URL and in a statement as it is.
+  // Only letters, digits, '-' and '_', because it is inserted verbatim into a URL and a statement.
   const candidate = `${randomBytes(24).toString('base64url')}\n`;
   const isNew = !existsSync(passwordFile) && createWholeFile(passwordFile, candidate, 0o600);
-  // What an interrupted first start left. An `initdb` that still writes there fails by itself.
+  // Left by an interrupted first start. An `initdb` that still writes there fails.
   removeAbandoned(`${clusterFolder}.unfinished-`, -Infinity);
-  // An upgrade that was killed in between its last two steps.
+  // An upgrade may have been killed between its last two steps.
   finishUpgrade(clusterFolder);
   const version = versionOf(cluster);
   if (version === undefined) return createCluster(cluster);
   if (version !== binaries.majorVersion) {
     throw new EmbeddedPostgresError(
-      `The database in ${clusterFolder} was made by PostgreSQL ${version}, the installed one is ` +
-        `${binaries.majorVersion}: take its data over with "npm run gateway -- move embedded" ` +
-        '(docs/backup.md), or install the binaries of before.',
+      `The database in ${clusterFolder} was created by PostgreSQL ${version}, but version ` +
+        `${binaries.majorVersion} is installed. Migrate its data with "npm run gateway -- move embedded" ` +
+        '(docs/backup.md), or install the previous binaries.',
     );
   }
   // A cluster that root restored from a backup belongs to root.
@@ -58,17 +58,17 @@ export async function prepareCluster(cluster: RunnableCluster): Promise<void> {
   }
   chmodSync(clusterFolder, 0o700);
   if (isNew || !existsSync(join(clusterFolder, ORDINARY_ROLE_FILE))) {
-    // In clusters of before the role is the superuser, and owns all that is in the database.
+    // In older clusters the role is the superuser and owns everything in the database.
     await setRole(cluster, DATABASE, [`ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`, GIVE_OBJECTS]);
   }
 }
 
-/** The major version of PostgreSQL that made a cluster; undefined where there is none yet. */
+/** Returns the PostgreSQL major version that created a cluster; undefined before its creation. */
 export function versionOf({ clusterFolder }: Cluster): string | undefined {
   return readIfThere(join(clusterFolder, 'PG_VERSION'));
 }
 
-/** Everything happens in a folder with another name, so that an interruption leaves nothing half. */
+/** Works in a folder with another name, so that an interruption leaves nothing incomplete. */
 async function createCluster(cluster: RunnableCluster): Promise<void> {
   const folder = `${cluster.clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
   const unfinished = { ...cluster, clusterFolder: folder };
@@ -79,7 +79,7 @@ async function createCluster(cluster: RunnableCluster): Promise<void> {
       ...['-D', folder, '-U', SUPERUSER, '-E', 'UTF8', '--locale=C'],
       ...['--auth=reject', '--no-sync', '--no-instructions'],
     ]);
-    putFile(unfinished, 'pg_hba.conf', WHO_MAY_CONNECT);
+    putFile(unfinished, 'pg_hba.conf', CONNECTION_RULES);
     await setRole(unfinished, 'postgres', [`CREATE DATABASE ${DATABASE} OWNER ${ROLE}`]);
     renameSync(folder, cluster.clusterFolder);
   } finally {
@@ -87,12 +87,12 @@ async function createCluster(cluster: RunnableCluster): Promise<void> {
   }
 }
 
-/** Where the cluster of a new major version is made, beside that of the old one. */
+/** Returns the folder in which the cluster of a new major version is created, next to the old one. */
 export function upgradedFolder(clusterFolder: string): string {
   return `${clusterFolder}.upgraded`;
 }
 
-/** Puts the upgraded cluster, which is whole and stopped, in the place of the old one if that was taken away. */
+/** Moves the upgraded cluster, which is complete and stopped, into place if the old one was moved away. */
 export function finishUpgrade(clusterFolder: string): void {
   const upgraded = upgradedFolder(clusterFolder);
   const isMissing = !existsSync(clusterFolder) && existsSync(upgraded);
@@ -104,7 +104,7 @@ function giveAway(paths: string[], { account }: Cluster): void {
   for (const path of paths) lchownSync(path, account.uid, account.gid);
 }
 
-/** The folder is another user's where Node is root: a link that was planted there is not followed. */
+/** Does not follow links: when Node is root, another user owns the folder and may have planted one. */
 function putFile(cluster: Cluster, name: string, text: string): void {
   const path = join(cluster.clusterFolder, name);
   rmSync(path, { force: true });
@@ -117,9 +117,9 @@ export function readPassword({ passwordFile }: Cluster): string {
 }
 
 /**
- * Makes the role an ordinary one with its password, and runs what follows from that. May be broken off
- * at any point and done again. The role of a session cannot be renamed with ALTER ROLE, and this
- * session's is the superuser, whose id is 10.
+ * Makes the role an ordinary one with its password, then runs the further statements. Can be
+ * interrupted and repeated at any point. Updates the catalog, because ALTER ROLE cannot rename the
+ * session's own role, the superuser with id 10.
  */
 async function setRole(
   cluster: RunnableCluster,
@@ -140,8 +140,8 @@ async function setRole(
 }
 
 /**
- * Runs statements as the superuser and without a server; nobody else may use the cluster. The first
- * that fails ends it. None may hold an empty line, by which PostgreSQL tells where the next begins.
+ * Runs statements as the superuser, without a server, and stops at the first failure. The cluster
+ * must not be in use. A statement must not contain an empty line, which ends it.
  */
 export async function runSingleUser(
   cluster: RunnableCluster,
@@ -154,8 +154,8 @@ export async function runSingleUser(
 }
 
 /**
- * What is the superuser's, which REASSIGN OWNED does not take from it. Indexes, and sequences and types
- * that belong to tables, go with those.
+ * Changes the owner of the superuser's objects, which REASSIGN OWNED does not. Indexes, and sequences
+ * and types that belong to tables, follow their tables.
  */
 const GIVE_OBJECTS = `
   DO $$ DECLARE each record; BEGIN

@@ -3,7 +3,7 @@ import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { LabelledValue } from '../metrics/tracked-metrics.js';
 import { Database } from './database.js';
 
-/** Shows how far the connections to the database are used. */
+/** Registers the metrics of the connection pools. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(metrics: GatewayMetrics, database: Database) {
@@ -13,7 +13,7 @@ export class DatabaseMetrics {
     ];
     metrics.trackEach(
       'gateway_database_connections',
-      'Connections to the database, by what they do.',
+      'Connections to the database, by pool and state.',
       ['pool', 'state'],
       () =>
         pools().flatMap(({ pool, connections: { totalCount, idleCount } }): LabelledValue[] => [
@@ -23,13 +23,13 @@ export class DatabaseMetrics {
     );
     metrics.trackEach(
       'gateway_database_connections_max',
-      'Connections to the database that there may be at most.',
+      'Maximum number of connections to the database.',
       ['pool'],
       () => pools().map(({ pool, connections }) => labelled(pool, connections.options.max)),
     );
     metrics.trackEach(
       'gateway_database_waiting',
-      'Statements that wait for a connection to the database.',
+      'Statements waiting for a connection to the database.',
       ['pool'],
       () => pools().map(({ pool, connections }) => labelled(pool, connections.waitingCount)),
     );

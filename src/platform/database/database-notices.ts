@@ -4,46 +4,51 @@ import { endsWithin } from '../time/within.js';
 import { Database } from './database.js';
 import { reasonOf } from './database-outage.js';
 
-/** Between two looks without a notice; a pooler that shares sessions by transaction passes none on. */
+/** Interval of the checks for missed notices: a pooler that shares sessions by transaction forwards none. */
 const LOOK_EVERY_MS = 3_000;
-/** A session that has not answered for so long is given up. */
+/** A session that does not answer within this time is dropped. */
 const ANSWER_LIMIT_MS = 2_000;
-/** An answer that came while this process itself stood still is read before it counts as late. */
+/** An answer that arrived while this process was blocked is read before it counts as late. */
 const GRACE_MS = 100;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Told of a notice's text; undefined where notices may have been missed: look for yourself. A listener
- * that has to read reads apart, and bears a database that is away.
+ * Receives a notice's text, or undefined when notices may have been missed and the listener should
+ * check for itself. Called synchronously: reads its data separately, and tolerates a database outage.
  */
 export type NoticeListener = (text: string | undefined) => void;
 
-const NOBODY: ReadonlySet<NoticeListener> = new Set();
+const NO_LISTENERS: ReadonlySet<NoticeListener> = new Set();
 
-/** By what a listener need not look for itself. */
+/** Tells whether a listener is up to date, which saves it a check. */
 export interface Mark {
-  /** SQL of one value, which each change makes another. */
+  /** SQL of one value that every change changes. */
   readonly expression: string;
-  /** That value as of what the listener has read, as text. */
+  /** That value, as text, as of the listener's last read. */
   readonly known: () => string | null;
 }
 
-/** Whatever runs a statement: the pool, or a transaction's client. */
+/** Runs a statement: the pool, or a transaction's client. */
 interface Notifier {
   query(text: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Tells all processes on the database, when the transaction commits. At most 8,000 bytes; equal ones are told once. */
+/**
+ * Notifies all processes on the database when the transaction commits. Identical notices of one
+ * transaction are sent once.
+ *
+ * @param text at most 8,000 bytes
+ */
 export async function notify(transaction: Notifier, channel: string, text: string): Promise<void> {
   await transaction.query('SELECT pg_notify($1, $2)', [channel, text]);
 }
 
 /**
- * What other processes on the database announce, heard on one session outside the pools. It is opened with
- * the first listener, and again whenever it is lost; the listeners are then told to look, as they are every
- * three seconds, unless a mark says that there is nothing new, since a notice may have been missed. Whether the database answers is the pulse's to say:
- * this session only gives itself up when it is not answered.
+ * Receives the notices of other processes on one session outside the pools, opened for the first
+ * listener and reopened when lost. Because notices can be missed, listeners are asked to check after
+ * each reconnect and every three seconds, unless their mark shows no change. `DatabasePulse` decides
+ * whether the database is available; this class only drops a session that does not answer.
  */
 @Injectable()
 export class DatabaseNotices implements OnApplicationShutdown {
@@ -56,27 +61,27 @@ export class DatabaseNotices implements OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private reconnect: NodeJS.Timeout | undefined;
   private pauseMs = FIRST_PAUSE_MS;
-  private isOutageTold = false;
+  private isOutageLogged = false;
   private isStopped = false;
 
   constructor(private readonly database: Database) {}
 
-  /** Whether notices are heard now. */
+  /** Whether notices are currently received. */
   get isConnected(): boolean {
     return this.isListening;
   }
 
-  /** Which session notices are heard on, or were last, counted from 1; before a new one some may have been missed. */
+  /** Number of the current or last session, counted from 1. Notices may have been missed before a new one. */
   get session(): number {
     return this.sessions;
   }
 
   /**
-   * From now on the listener is told of each notice on the channel.
+   * Subscribes to the notices of a channel.
    *
-   * @param channel a plain name: lower-case letters and `_`
-   * @param mark what tells that there is nothing new; without one the listener is told to look every three seconds
-   * @returns what ends it
+   * @param channel lower-case letters and `_`
+   * @param mark without one, the listener is asked to check every three seconds
+   * @returns a function that unsubscribes
    */
   listen(channel: string, listener: NoticeListener, mark?: Mark): () => void {
     if (mark) this.marks.set(listener, mark);
@@ -92,7 +97,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
     };
   }
 
-  /** A server that is silent would not answer a farewell, so there is none. */
+  /** Ends without a farewell, which a silent server would not answer. */
   onApplicationShutdown(): void {
     this.isStopped = true;
     clearInterval(this.timer);
@@ -117,7 +122,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
     this.client = client;
     client.on('error', (error) => this.lose(client, error));
     client.on('end', () => this.lose(client, undefined));
-    client.on('notification', ({ channel, payload }) => this.tell(channel, payload ?? ''));
+    client.on('notification', ({ channel, payload }) => this.deliver(channel, payload ?? ''));
     try {
       await client.connect();
       for (const channel of this.listeners.keys()) await this.ask(client, listenTo(channel));
@@ -129,9 +134,9 @@ export class DatabaseNotices implements OnApplicationShutdown {
     this.isListening = true;
     this.sessions++;
     this.pauseMs = FIRST_PAUSE_MS;
-    if (this.isOutageTold) this.logger.log('Changes by other instances are heard of at once again');
-    this.isOutageTold = false;
-    this.tellAll();
+    if (this.isOutageLogged) this.logger.log('Notices from other instances are received again');
+    this.isOutageLogged = false;
+    this.askAll();
   }
 
   private async listenAlso(channel: string, listener: NoticeListener): Promise<void> {
@@ -139,16 +144,16 @@ export class DatabaseNotices implements OnApplicationShutdown {
     if (!client) return;
     try {
       await this.ask(client, listenTo(channel));
-      this.tellOne(listener, undefined);
+      this.deliverTo(listener, undefined);
     } catch (error) {
       this.lose(client, error);
     }
   }
 
-  /** Keeps the session, and covers what it does not hear. */
+  /** Checks the session, and asks listeners that are not up to date to check. */
   private async look(): Promise<void> {
     const { client } = this;
-    if (!client || !this.isListening) return this.tellAll();
+    if (!client || !this.isListening) return this.askAll();
     const marked = [...this.marks];
     try {
       const columns = marked.map(
@@ -159,9 +164,9 @@ export class DatabaseNotices implements OnApplicationShutdown {
         `SELECT ${columns.join(', ') || '1'}`,
       );
       const current = marked.filter(([, { known }], index) => row?.[index] === known());
-      this.tellAll(new Set(current.map(([listener]) => listener)));
+      this.askAll(new Set(current.map(([listener]) => listener)));
     } catch (error) {
-      // They are told once it is back.
+      // The listeners are asked after the reconnect.
       this.lose(client, error);
     }
   }
@@ -173,7 +178,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
   ): Promise<Row | undefined> {
     const answer = client.query<Row>(statement);
     if (!(await endsWithin(ANSWER_LIMIT_MS, answer)) && !(await endsWithin(GRACE_MS, answer)))
-      throw new Error('the session is silent');
+      throw new Error('the session does not answer');
     return (await answer).rows[0];
   }
 
@@ -182,11 +187,11 @@ export class DatabaseNotices implements OnApplicationShutdown {
     const wasListening = this.isListening;
     this.drop(client);
     if (this.isStopped) return;
-    // What is back at once is worth no word.
-    if (!wasListening && !this.isOutageTold) {
-      this.isOutageTold = true;
+    // An immediate reconnect needs no log line.
+    if (!wasListening && !this.isOutageLogged) {
+      this.isOutageLogged = true;
       this.logger.warn(
-        `Changes by other instances are heard of late, as there is no session to listen on${reasonOf(error)}`,
+        `Notices from other instances are delayed: no database session to receive them${reasonOf(error)}`,
       );
     }
     this.reconnect = setTimeout(() => void this.connect(), wasListening ? 0 : this.pauseMs);
@@ -202,16 +207,17 @@ export class DatabaseNotices implements OnApplicationShutdown {
     client?.connection.stream.destroy();
   }
 
-  private tell(channel: string, text: string): void {
-    for (const listener of this.listeners.get(channel) ?? []) this.tellOne(listener, text);
+  private deliver(channel: string, text: string): void {
+    for (const listener of this.listeners.get(channel) ?? []) this.deliverTo(listener, text);
   }
 
-  private tellAll(but: ReadonlySet<NoticeListener> = NOBODY): void {
+  private askAll(except: ReadonlySet<NoticeListener> = NO_LISTENERS): void {
     for (const listeners of this.listeners.values())
-      for (const listener of listeners) if (!but.has(listener)) this.tellOne(listener, undefined);
+      for (const listener of listeners)
+        if (!except.has(listener)) this.deliverTo(listener, undefined);
   }
 
-  private tellOne(listener: NoticeListener, text: string | undefined): void {
+  private deliverTo(listener: NoticeListener, text: string | undefined): void {
     if (this.isStopped) return;
     try {
       listener(text);

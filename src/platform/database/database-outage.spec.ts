@@ -23,7 +23,7 @@ describe('gatewayErrorOf', () => {
     ['42P01', 500],
     ['42501', 500],
     ['XX000', 500],
-  ])('answers SQLSTATE %s with %i, wherever it comes from', (code, status) => {
+  ])('maps SQLSTATE %s to %i, thrown directly or by TypeORM', (code, status) => {
     const error = databaseError(code);
     expect(gatewayErrorOf(error)).toMatchObject({ status, cause: error });
     expect(gatewayErrorOf(new QueryFailedError('SELECT', [], error)).status).toBe(status);
@@ -35,20 +35,18 @@ describe('gatewayErrorOf', () => {
     'timeout exceeded when trying to connect',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
-  ])('takes the driver\'s "%s" for an outage', (message) => {
+  ])('treats the driver\'s "%s" as an outage', (message) => {
     expect(gatewayErrorOf(new Error(message)).status).toBe(503);
   });
 
-  it('knows the sockets of the database from those of anybody', () => {
-    const [own, others] = [0, 1].map(() =>
-      Object.assign(new Error('read'), { code: 'ECONNRESET' }),
-    );
+  it('distinguishes socket errors of the database from others', () => {
+    const [own, other] = [0, 1].map(() => Object.assign(new Error('read'), { code: 'ECONNRESET' }));
     noteConnectionError(own);
     expect(gatewayErrorOf(own).status).toBe(503);
-    expect(gatewayErrorOf(others).status).toBe(500);
+    expect(gatewayErrorOf(other).status).toBe(500);
   });
 
-  it('passes on what is told already, and takes anything else for a defect', () => {
+  it('passes gateway errors through and treats anything else as a bug', () => {
     const refusal = new InvalidRequestError('model', 'No.');
     expect(gatewayErrorOf(refusal)).toBe(refusal);
     for (const thrown of [new TypeError('x'), 'x', undefined, null]) {
@@ -56,7 +54,7 @@ describe('gatewayErrorOf', () => {
     }
   });
 
-  it('says what to do, when, and nothing of the database', () => {
+  it('says what to do and when, without details of the database', () => {
     const error = gatewayErrorOf(databaseError('53100'));
     expect(error.retryAfterSeconds).toBe(5);
     expect(errorBody(error)).toEqual({

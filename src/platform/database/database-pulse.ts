@@ -10,31 +10,30 @@ import {
 } from './database-outage.js';
 import type { Database } from './database.js';
 
-/** A server that has not answered a small write for so long is silent. */
+/** A server that does not answer a small write within this time is silent. */
 const LIMIT_MS = 2_000;
-/** An answer that came while this process itself stood still is read before it counts as late. */
+/** An answer that arrived while this process was blocked is read before it counts as late. */
 const GRACE_MS = 100;
-/** What was found out is good for so long: several balancers ask each second, and more often in a fault. */
+/** How long a result is reused: several load balancers ask each second, and more often during an outage. */
 const FRESH_MS = 250;
 const WATCH_EVERY_MS = 1_000;
 
 /**
- * `read-only`, `full`: it refuses writes, for lack of a right or of room. `silent`: it has its connections
- * and does not answer. `unreachable`: anything else.
+ * `read-only` and `full`: rejects writes, for lack of permission or space. `silent`: accepts connections
+ * but does not answer. `unreachable`: anything else.
  */
 export const DATABASE_STATES = ['ok', 'read-only', 'full', 'silent', 'unreachable'] as const;
 export type DatabaseState = (typeof DATABASE_STATES)[number];
 
-/** A small write of this process's own row, and who hears of what it returned. */
+/** A small write to this process's own row, and the receiver of the row that it returns. */
 export interface Beat<Row extends QueryResultRow> {
   readonly statement: QueryConfig;
   readonly onBeat: (row: Row | undefined) => void;
 }
 
 /**
- * Whether the database takes writes now, found out on a session of its own: whatever fills the pools, this
- * one is free. While requests wait for the database it is looked after, and when it is silent they are
- * let go. See decision 30.
+ * Determines whether the database accepts writes, on a session of its own that full pools cannot block.
+ * Checks regularly while requests wait for the database; when it is silent, fails them. See decision 30.
  */
 export class DatabasePulse<Row extends QueryResultRow> {
   state: DatabaseState = 'ok';
@@ -50,7 +49,7 @@ export class DatabasePulse<Row extends QueryResultRow> {
     private readonly beat: Beat<Row>,
   ) {}
 
-  /** From now on requests do not wait for a server that is silent. */
+  /** Starts the regular checks, so that requests do not wait for a silent server. */
   start(): void {
     this.watch = setInterval(() => {
       if (this.state !== 'ok') void this.look();
@@ -59,13 +58,13 @@ export class DatabasePulse<Row extends QueryResultRow> {
     this.watch.unref();
   }
 
-  /** As of the last quarter of a second. Never rejects, and takes little more than 2 s. */
+  /** Returns the state, at most 250 ms old. Never rejects, and takes little more than 2 s. */
   check(): Promise<DatabaseState> {
     const isFresh = performance.now() - this.lookedAtMs < FRESH_MS;
     return isFresh ? Promise.resolve(this.state) : this.look();
   }
 
-  /** As of now. */
+  /** Returns the current state. */
   look(): Promise<DatabaseState> {
     return (this.looking ??= this.find().finally(() => (this.looking = undefined)));
   }
@@ -75,7 +74,7 @@ export class DatabasePulse<Row extends QueryResultRow> {
     clearInterval(this.watch);
     await this.looking;
     this.drop(this.client);
-    // Nobody would notice that it is back.
+    // Nothing would notice a recovery from here on.
     this.database.sessions.isSilent = false;
   }
 
@@ -83,7 +82,7 @@ export class DatabasePulse<Row extends QueryResultRow> {
     if (this.isStopped) return this.state;
     const wasOpen = this.client !== undefined;
     let found = await this.attempt();
-    // A session that died since the last time says nothing of the server.
+    // A session that died since the last check says nothing about the server.
     if (wasOpen && found.state === 'unreachable') found = await this.attempt();
     this.lookedAtMs = performance.now();
     this.note(found);
@@ -118,7 +117,7 @@ export class DatabasePulse<Row extends QueryResultRow> {
 
   private drop(client: pg.Client | undefined): void {
     if (this.client === client) this.client = undefined;
-    // A server that is silent would not answer a farewell.
+    // Without a farewell, which a silent server would not answer.
     client?.connection.stream.destroy();
   }
 
@@ -128,8 +127,8 @@ export class DatabasePulse<Row extends QueryResultRow> {
     if (sessions.isSilent) sessions.cut();
     if (state === this.state) return;
     this.state = state;
-    if (state === 'ok') this.logger.log('The database takes writes again');
-    else this.logger.error(`${TOLD[state]}${reasonOf(error)}`);
+    if (state === 'ok') this.logger.log('The database accepts writes again');
+    else this.logger.error(`${OUTAGES[state]}${reasonOf(error)}`);
   }
 }
 
@@ -138,11 +137,11 @@ interface Finding {
   readonly error: unknown;
 }
 
-const TOLD: Readonly<Record<Exclude<DatabaseState, 'ok'>, string>> = {
-  'read-only': 'The database is read-only; requests are refused until it takes writes',
-  full: 'The disk of the database is full; requests are refused until it has room',
-  silent: 'The database does not answer; requests are refused until it does',
-  unreachable: 'The database cannot be reached; requests are refused until it can',
+const OUTAGES: Readonly<Record<Exclude<DatabaseState, 'ok'>, string>> = {
+  'read-only': 'The database is read-only; rejecting requests until it accepts writes',
+  full: 'The disk of the database is full; rejecting requests until it has space',
+  silent: 'The database does not answer; rejecting requests until it does',
+  unreachable: 'The database is unreachable; rejecting requests until it is back',
 };
 
 function stateOf(error: unknown): DatabaseState {
@@ -151,7 +150,7 @@ function stateOf(error: unknown): DatabaseState {
       return 'read-only';
     case DISK_FULL:
       return 'full';
-    // Somebody has the row, which only a server that takes writes can say.
+    // Another session has the row, so the server accepts writes.
     case LOCK_NOT_AVAILABLE:
       return 'ok';
     default:
@@ -160,14 +159,14 @@ function stateOf(error: unknown): DatabaseState {
 }
 
 /**
- * A write that does not wait for the disk, as a hold does not; and little memory, so that the statement's
- * rows go into a file.
+ * Does not wait for the disk, like a hold. Little memory makes the statement's rows go to a file, which
+ * detects a full disk.
  */
 function optionsOf(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'model-gateway pulse',
-    // The limit on the whole comes first.
+    // The limit of the whole check applies first.
     connectionTimeoutMillis: 2 * LIMIT_MS,
     options: '-c synchronous_commit=off -c work_mem=64kB -c lock_timeout=1000',
   };

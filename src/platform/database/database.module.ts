@@ -8,7 +8,7 @@ import { DatabaseMetrics } from './database-metrics.js';
 import { DatabaseNotices } from './database-notices.js';
 import { DueWork } from './due-work.js';
 
-/** The one connection pool, on a database that has been migrated. */
+/** Provides the connection pool of a migrated database. */
 @Global()
 @Module({})
 export class DatabaseModule {

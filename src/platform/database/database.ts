@@ -11,17 +11,20 @@ import { isLostSession } from './database-outage.js';
 import { executorManager } from './executor-manager.js';
 import type { DatabaseSessions, SessionPool } from './sessions.js';
 
-/** A look-up that takes so long has lost its server. */
+/** A look-up that takes longer has lost its server. */
 const LOOK_UP_LIMIT_MS = 4_000;
 
-/** Statements and transactions of background work that run at once where the server has a machine of its own … */
-const IN_BACKGROUND_AT_ONCE = 4;
-/** … and where it shares this one, of whose processors one is left to the requests. */
-const IN_BACKGROUND_HERE = Math.min(IN_BACKGROUND_AT_ONCE, Math.max(1, availableParallelism() - 1));
-/** Hosts of URLs; none is a socket in a folder. */
-const HERE = new Set(['', '127.0.0.1', '[::1]', 'localhost']);
-/** One that takes longer waits for a lock, or for a server that is silent; the next goes on beside it. */
-const TURN_LIMIT_MS = 1_000;
+/** Concurrent background statements and transactions when the server is on another machine. */
+const MAX_BACKGROUND_REMOTE = 4;
+/** The same when it shares this machine, where one processor is left to the requests. */
+const MAX_BACKGROUND_LOCAL = Math.min(
+  MAX_BACKGROUND_REMOTE,
+  Math.max(1, availableParallelism() - 1),
+);
+/** Hosts of local URLs; empty for a socket in a folder. */
+const LOCAL_HOSTS = new Set(['', '127.0.0.1', '[::1]', 'localhost']);
+/** Background work that takes longer waits for a lock or a silent server; the next one then starts beside it. */
+const MAX_SLOT_MS = 1_000;
 
 /** A pool, or one connection inside a transaction. */
 export interface SqlExecutor {
@@ -29,7 +32,7 @@ export interface SqlExecutor {
 }
 
 /**
- * Plain SQL on TypeORM's own connection pool, for the paths where an entity manager would cost
+ * Runs plain SQL on TypeORM's own connection pool, for paths where an entity manager would cost
  * more than the statement: the ledger's group commit and the key look-up.
  */
 @Injectable()
@@ -37,8 +40,8 @@ export class Database implements OnApplicationShutdown {
   private ledgerConnections: SessionPool | undefined;
 
   /**
-   * Queries of a few rows that requests and probes wait for. One that a server which has fallen
-   * silent does not answer fails, and its connection is given up, so that the pool is not used up.
+   * Runs queries of a few rows that requests and probes wait for. When a silent server does not
+   * answer, the query fails and its connection is dropped, so that the pool does not fill up.
    */
   readonly lookUps: Pick<Database, 'query'> = {
     query: <Row extends QueryResultRow>(text: string, values?: unknown[]) =>
@@ -46,8 +49,8 @@ export class Database implements OnApplicationShutdown {
   };
 
   /**
-   * For what no request waits for. So few of these run at once, the others waiting here, that the requests'
-   * own statements find the server at leisure. Not to be used within a transaction of its own.
+   * Runs work that no request waits for, a few at a time, so that the server has capacity for the
+   * requests' own statements. Not for use within a transaction on this database.
    */
   readonly background: Pick<Database, 'query' | 'transaction'> = {
     query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) =>
@@ -55,7 +58,7 @@ export class Database implements OnApplicationShutdown {
     transaction: <Result>(work: (client: PoolClient) => Promise<Result>) =>
       this.inBackground(() => this.transaction(work)),
   };
-  private backgroundTurns: LimitFunction | undefined;
+  private backgroundSlots: LimitFunction | undefined;
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
@@ -67,12 +70,12 @@ export class Database implements OnApplicationShutdown {
     return this.driver.master as SessionPool;
   }
 
-  /** Those of the pool and of the ledger. */
+  /** Sessions of the pool and of the ledger. */
   get sessions(): DatabaseSessions {
     return this.pool.sessions;
   }
 
-  /** The ledger's own connections, made on first use. */
+  /** The ledger's own connections, created on first use. */
   get ledgerPool(): SessionPool {
     return (this.ledgerConnections ??= this.sessions.open(ledgerPoolOptions(this.url)));
   }
@@ -89,11 +92,11 @@ export class Database implements OnApplicationShutdown {
     return this.pool.query<Row>(sql, values);
   }
 
-  /** Runs `work` in one transaction; rolls back and throws on when it throws. */
+  /** Runs `work` in one transaction; rolls back and rethrows when it throws. */
   async transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.begin();
     let broken: Error | undefined;
-    // A connection that dies between two statements says so here; unheard it would end the process.
+    // Without a listener, a connection that dies between two statements would end the process.
     const onError = (error: Error): void => {
       broken = error;
     };
@@ -104,7 +107,7 @@ export class Database implements OnApplicationShutdown {
       return result;
     } catch (error) {
       await client.query('ROLLBACK').catch((rollbackError: Error) => {
-        // The connection is unusable: it leaves the pool.
+        // The connection is unusable; release removes it from the pool.
         broken = rollbackError;
       });
       throw error;
@@ -115,7 +118,7 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * Binds a repository to an executor: in a transaction, entities and plain SQL commit together. Use `insert`,
+   * Binds a repository to an executor, so that entities and plain SQL commit together. Use `insert`,
    * `update` and `delete`; `save` begins a transaction of its own.
    */
   within<Row extends ObjectLiteral>(
@@ -128,20 +131,20 @@ export class Database implements OnApplicationShutdown {
   }
 
   private async inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turns = (this.backgroundTurns ??= pLimit(
-      isOnThisMachine(this.url) ? IN_BACKGROUND_HERE : IN_BACKGROUND_AT_ONCE,
+    const slots = (this.backgroundSlots ??= pLimit(
+      isLocal(this.url) ? MAX_BACKGROUND_LOCAL : MAX_BACKGROUND_REMOTE,
     ));
-    const { result } = await turns(async () => {
+    const { result } = await slots(async () => {
       const result = work();
-      await endsWithin(TURN_LIMIT_MS, result);
+      await endsWithin(MAX_SLOT_MS, result);
       return { result };
     });
     return result;
   }
 
   /**
-   * A session with a transaction begun. One that died since its last use says so at this first statement,
-   * which changes nothing: another takes its place, until none of the old ones can be left.
+   * Opens a transaction. A session that died since its last use fails at this first statement, which
+   * changes nothing, so another one is tried until none of the old ones can be left.
    */
   private async begin(): Promise<PoolClient> {
     for (let left = this.pool.options.max; ; left--) {
@@ -161,13 +164,13 @@ export class Database implements OnApplicationShutdown {
   }
 }
 
-function isOnThisMachine(url: string): boolean {
-  return URL.canParse(url) && HERE.has(new URL(url).hostname);
+function isLocal(url: string): boolean {
+  return URL.canParse(url) && LOCAL_HOSTS.has(new URL(url).hostname);
 }
 
 /**
- * A query that fails when it has not been answered for so long; pg then gives its connection up.
- * `query_timeout` is an option of pg that its types do not know.
+ * Limits how long a query waits for its answer; on a timeout pg drops the connection. pg's types lack
+ * `query_timeout`.
  */
 export function withQueryLimit({ name, text, values }: QueryConfig, limitMs: number): QueryConfig {
   const limited = { name, text, values, query_timeout: limitMs };

@@ -26,7 +26,7 @@ describe(DueWork.name, () => {
       () => undefined,
     );
 
-  it('asks for all in one statement, and begins those for which there is something', async () => {
+  it('checks all conditions in one statement and starts the sweeps that have work', async () => {
     query.mockResolvedValue({ rows: [{ 0: false, 1: true, 2: null }] });
     dueWork.watch('EXISTS (one)', sweepOf('one'));
     dueWork.watch('EXISTS (two)', sweepOf('two'));
@@ -42,15 +42,15 @@ describe(DueWork.name, () => {
     expect(rounds).toEqual(['two', 'two']);
   });
 
-  it('lets each find out by itself where the statement fails', async () => {
-    query.mockRejectedValue(new Error('away'));
+  it('starts every sweep when the statement fails', async () => {
+    query.mockRejectedValue(new Error('unavailable'));
     dueWork.watch('a', sweepOf('one'));
     dueWork.watch('b', sweepOf('two'));
     await jest.advanceTimersByTimeAsync(3_000);
     expect(rounds).toEqual(['one', 'two']);
   });
 
-  it('asks no longer for a sweep that is stopped, and for nothing where all are', async () => {
+  it('omits stopped sweeps and runs no statement when all are stopped', async () => {
     query.mockResolvedValue({ rows: [{ 0: true }] });
     const [first, second] = [sweepOf('first'), sweepOf('second')];
     dueWork.watch('a', first);

@@ -2,36 +2,36 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { SweepTimer } from '../time/sweep-timer.js';
 import { Database } from './database.js';
 
-const LOOK_EVERY_MS = 3_000;
+const CHECK_EVERY_MS = 3_000;
 
-/** What a sweep waits for, and the sweep. */
+/** A sweep and the condition under which it has work. */
 interface Watched {
   readonly condition: string;
   readonly sweep: SweepTimer;
 }
 
 /**
- * Begins sweeps when there is something for them: one statement every three seconds asks for all of them, since
- * each by itself would find nothing nearly always, and a service at rest would ask all day.
+ * Starts sweeps when they have work. One statement every three seconds checks all conditions: separate
+ * polls would nearly always find nothing and keep an idle service busy.
  */
 @Injectable()
 export class DueWork implements OnApplicationShutdown {
   private readonly watched: Watched[] = [];
   private readonly timer = new SweepTimer(
-    () => this.look(),
-    // Each then finds out by itself, and says in its own words what is wrong.
+    () => this.check(),
+    // Each sweep then finds and logs the problem itself.
     () => this.watched.forEach(({ sweep }) => sweep.tick()),
   );
 
   constructor(private readonly database: Database) {}
 
   /**
-   * From now on a round of the sweep begins within three seconds of there being something for it.
+   * Starts a round of the sweep within three seconds of the condition becoming true.
    *
-   * @param condition SQL without parameters that is true or false
+   * @param condition boolean SQL without parameters
    */
   watch(condition: string, sweep: SweepTimer): void {
-    if (this.watched.length === 0) this.timer.startLater(LOOK_EVERY_MS);
+    if (this.watched.length === 0) this.timer.startLater(CHECK_EVERY_MS);
     this.watched.push({ condition, sweep });
   }
 
@@ -39,7 +39,7 @@ export class DueWork implements OnApplicationShutdown {
     await this.timer.stop();
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const watched = this.watched.filter(({ sweep }) => !sweep.isStopped);
     if (watched.length === 0) return;
     const columns = watched.map(({ condition }, index) => `(${condition}) AS "${index}"`);

@@ -18,24 +18,25 @@ import {
 import { composeUrl, PostgresServer, stopLeftoverPostgres } from './postgres-server.js';
 
 export interface EmbeddedPostgres {
-  /** `postgres://…` of the database `gateway` with its owner `gateway`, who is no superuser. */
+  /** `postgres://…` of the database `gateway`, with its owner `gateway`, which is no superuser. */
   url: string;
-  /** Ends the database, if it was started here. May be called more than once. */
+  /** Stops the database if it was started here. Can be called repeatedly. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL of a data folder, on the first start with an empty database, and keeps it
- * running until `stop`. Throws `EmbeddedPostgresError` when it cannot be started, or when another
- * live service uses this data folder.
+ * Starts the PostgreSQL of a data folder and keeps it running until `stop`. The first start creates an
+ * empty database.
+ *
+ * @throws EmbeddedPostgresError when it cannot start, or another live service uses the data folder
  */
 export function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   return open(options, 'service');
 }
 
 /**
- * For an operator's command: the database of the service that runs on this data folder, whose `stop`
- * then does nothing, else a PostgreSQL started for the duration.
+ * Opens the database for an operator's command: that of the service running on this data folder, whose
+ * `stop` then does nothing, or a PostgreSQL started for the command.
  */
 export function attachEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -43,21 +44,21 @@ export function attachEmbeddedPostgres(
   return open(options, 'command');
 }
 
-/** What became of a cluster of an older version. */
+/** The upgrade of a cluster from an older version. */
 export interface ClusterUpgrade {
   /** Major versions, such as `15` and `18`. */
   readonly from: string;
   readonly to: string;
-  /** Where the old cluster lies now; nothing uses it any more. */
+  /** Folder with the old cluster, now unused. */
   readonly kept: string;
 }
 
 /**
- * Makes a cluster of the installed PostgreSQL beside the one that another major version made, has the
- * data moved, and puts it in its place. Until then the old one is as it was.
+ * Replaces a cluster of another major version by one of the installed PostgreSQL, created beside it. The
+ * old one is unchanged until the data has been moved.
  *
  * @param options.binaries folder with the old version's `postgres`
- * @param move copies everything from one URL to the other; what it throws ends the upgrade
+ * @param move copies everything from one URL to the other; the upgrade fails when it throws
  */
 export function upgradeCluster(
   { binaries, ...options }: EmbeddedPostgresOptions & { binaries?: string },
@@ -70,7 +71,7 @@ export function upgradeCluster(
     const from = versionOf(cluster);
     if (from === undefined || from === to) {
       const state =
-        from === undefined ? 'is not made yet' : `is of PostgreSQL ${from}, as installed`;
+        from === undefined ? 'does not exist yet' : `already has the installed version ${from}`;
       throw new EmbeddedPostgresError(
         `The database in ${clusterFolder} ${state}: there is nothing to do.`,
       );
@@ -106,7 +107,7 @@ function open(options: EmbeddedPostgresOptions, kind: ClusterOwnerKind): Promise
     if (port !== undefined) return { url: composeUrl(cluster, port), stop: async () => unlock() };
     if (kind === 'service' && dirname(folder) !== dataDirectory) {
       log(
-        `The database does not lie in the data folder ${dataDirectory} but in ${folder}: ` +
+        `The database is not in the data folder ${dataDirectory} but in ${folder}: ` +
           'a copy of the data folder is no copy of the data (docs/backup.md)',
       );
     }
@@ -119,8 +120,8 @@ function open(options: EmbeddedPostgresOptions, kind: ClusterOwnerKind): Promise
 }
 
 /**
- * Finds and locks the cluster of a data folder for `work`, which unlocks it unless it fails. What the
- * system says becomes a line that an operator can act on.
+ * Finds and locks the cluster of a data folder and runs `work`, which unlocks it unless it fails. Turns
+ * system errors into messages that an operator can act on.
  */
 async function withCluster<Result>(
   options: EmbeddedPostgresOptions,
@@ -137,7 +138,7 @@ async function withCluster<Result>(
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     throw new EmbeddedPostgresError(
       `The embedded database in ${options.dataDirectory} cannot be used: ${error.message}. ` +
-        'Set GATEWAY_DATA_DIR to a folder that can be written, or set DATABASE_URL.',
+        'Set GATEWAY_DATA_DIR to a writable folder, or set DATABASE_URL.',
     );
   }
 }
@@ -160,11 +161,11 @@ function findOldBinaries(version: string, given: string | undefined): PostgresBi
   const postgres = programFile(binaries, 'postgres');
   if (!existsSync(postgres)) {
     throw new EmbeddedPostgresError(
-      `The programs of PostgreSQL ${version} are needed to read its database, and there is no ${postgres}: ` +
-        'name the folder that has them with --binaries (docs/backup.md says where they come from).',
+      `Reading this database needs the programs of PostgreSQL ${version}, and there is no ${postgres}. ` +
+        'Pass the folder that has them as --binaries; docs/backup.md says where to get them.',
     );
   }
-  // As the packages of embedded binaries lay them out.
+  // The packages of embedded binaries have this layout.
   makeLinks(dirname(folder));
   return binaries;
 }

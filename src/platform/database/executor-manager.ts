@@ -8,7 +8,7 @@ class ExecutorQueryRunner extends PostgresQueryRunner {
   constructor(driver: PostgresDriver, executor: object) {
     super(driver, 'master');
     this.databaseConnection = executor;
-    // Within a transaction, those that TypeORM begins are savepoints.
+    // Within a transaction, TypeORM's own transactions become savepoints.
     this.isTransactionActive = executor instanceof pg.Client;
     this.transactionDepth = this.isTransactionActive ? 1 : 0;
   }

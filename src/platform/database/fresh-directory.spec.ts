@@ -19,7 +19,7 @@ describe(FreshDirectory.name, () => {
       ...(options.isNamed && { nameOf: ({ name }: Row) => name }),
       read: async (ids) => {
         queries.push([...ids]);
-        // As the rows are when the query is sent.
+        // Copies the rows as they are when the query is sent.
         const found = ids.flatMap((id) => {
           const row = rows.get(id);
           return row ? [[id, { ...row }] as const] : [];
@@ -48,7 +48,7 @@ describe(FreshDirectory.name, () => {
     return answer;
   }
 
-  it('reads once and then answers without a promise, for less than a second', async () => {
+  it('reads once, then answers without a promise for 900 ms', async () => {
     await get('a');
     rows.get('a')!.version = 2;
     jest.advanceTimersByTime(890);
@@ -57,7 +57,7 @@ describe(FreshDirectory.name, () => {
     expect(await get('a')).toMatchObject({ version: 2 });
   });
 
-  it('reads again in passing what is in use, so that nobody waits', async () => {
+  it('refreshes values in use in the background', async () => {
     directory = open({ refreshAfterMs: 400 });
     await get('a');
     rows.get('a')!.version = 2;
@@ -68,7 +68,7 @@ describe(FreshDirectory.name, () => {
     expect(queries).toHaveLength(2);
   });
 
-  it('tells nobody of a failure in passing, and everybody once the time is up', async () => {
+  it('hides a failed refresh until the value expires', async () => {
     directory = open({ refreshAfterMs: 400 });
     await get('a');
     failure = new Error('no database');
@@ -81,13 +81,13 @@ describe(FreshDirectory.name, () => {
     await late;
   });
 
-  it('does not remember that there is nothing', async () => {
+  it('does not remember missing values', async () => {
     expect(await get('b')).toBeUndefined();
     rows.set('b', { name: 'b', version: 1 });
     expect(await get('b')).toBeDefined();
   });
 
-  it('forgets what is gone', async () => {
+  it('forgets deleted values', async () => {
     await get('a');
     rows.delete('a');
     jest.advanceTimersByTime(900);
@@ -97,9 +97,9 @@ describe(FreshDirectory.name, () => {
   });
 
   it.each([
-    ['an id', false, 'a'],
-    ['a name of its own', true, 'name of a'],
-  ])('forgets at once by %s', async (_case, isNamed, name) => {
+    ['id', false, 'a'],
+    ['name', true, 'name of a'],
+  ])('forgets a value at once by %s', async (_case, isNamed, name) => {
     directory = open({ isNamed });
     await get('a');
     rows.get('a')!.version = 2;
@@ -108,9 +108,9 @@ describe(FreshDirectory.name, () => {
   });
 
   it.each([
-    ['an id', false, 'a'],
-    ['a name of its own', true, 'name of a'],
-  ])('does not believe a query that was under way, by %s', async (_case, isNamed, name) => {
+    ['id', false, 'a'],
+    ['name', true, 'name of a'],
+  ])('repeats a query that a change overtook, by %s', async (_case, isNamed, name) => {
     directory = open({ isNamed });
     latencyMs = 10;
     const answer = directory.get('a');
@@ -122,7 +122,7 @@ describe(FreshDirectory.name, () => {
     expect(queries).toHaveLength(2);
   });
 
-  it('shares a query among those who come together, and runs one at a time', async () => {
+  it('batches concurrent reads and runs one query at a time', async () => {
     latencyMs = 10;
     const answers = [directory.get('a'), directory.get('b'), directory.get('a')];
     await jest.advanceTimersByTimeAsync(5);
@@ -132,7 +132,7 @@ describe(FreshDirectory.name, () => {
     expect(queries).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('remembers a bounded number, the latest read, under both of their names', async () => {
+  it('evicts the value read first, with its name, when full', async () => {
     directory = open({ isNamed: true });
     for (let index = 0; index <= 20_000; index++) {
       rows.set(`id ${index}`, { name: `name ${index}`, version: 1 });
@@ -141,7 +141,10 @@ describe(FreshDirectory.name, () => {
     await jest.runAllTimersAsync();
     await Promise.all(answers);
     expect(directory.get('id 20000')).toMatchObject({ name: 'name 20000' });
-    const { entries, idsByName } = directory as unknown as Record<string, Map<string, unknown>>;
+    const { entries, idsByName } = directory as unknown as Record<
+      string,
+      Pick<Map<string, unknown>, 'size' | 'has'>
+    >;
     expect([entries?.size, idsByName?.size]).toEqual([20_000, 20_000]);
     expect([entries?.has('id 0'), idsByName?.has('name 0')]).toEqual([false, false]);
   });

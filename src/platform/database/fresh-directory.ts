@@ -1,20 +1,22 @@
+import { boundedCache } from '../memory/bounded-cache.js';
+
 const MAX_ENTRIES = 20_000;
-/** Ids read by one query; the rest waits for the next. */
+/** Ids per query; the others wait for the next one. */
 const MAX_BATCH = 500;
 
 export interface FreshDirectoryOptions<Value> {
   /**
-   * Reads what the ids stand for, with one query or few; an id that stands for nothing is left out.
+   * Reads the values of the ids in one or a few queries, and omits unknown ids.
    *
-   * @param known what was read before and is still remembered, stale or not
+   * @param known returns the remembered value of an id, stale or not
    */
   read(
     ids: readonly string[],
     known: (id: string) => Value | undefined,
   ): Promise<ReadonlyMap<string, Value>>;
-  /** The name under which a value is forgotten; by default the id under which it is found. */
+  /** Returns the name by which a value is forgotten; its id by default. */
   nameOf?(value: Value): string;
-  /** From this age on a value that is in use is read again in passing, so that nobody waits. */
+  /** Age from which a value in use is refreshed in the background, so that no request waits. */
   refreshAfterMs?: number;
 }
 
@@ -30,20 +32,22 @@ interface PendingRead<Value> {
 }
 
 /**
- * Rows that requests need, remembered for less than a second, so that what is busy costs a row read
- * per second and not one per request, and a change by another process holds here in time. Reads that
- * are asked for together share a query, one query at a time, which also keeps a flood of unknown
- * ids away from the connection pool. What is not there is not remembered.
+ * Remembers rows that requests need for less than a second: a busy row costs one read per second instead
+ * of one per request, and changes by other processes still apply in time. Concurrent reads share a query,
+ * and only one query runs at a time, which keeps a flood of unknown ids off the connection pool. Missing
+ * values are not remembered.
  */
 export class FreshDirectory<Value extends object> {
   /**
-   * Less than the second within which a change elsewhere has to hold here; still less in a suite that
-   * waits for such changes.
+   * How long a value is used. Less than the second within which changes elsewhere must apply; suites
+   * that wait for such changes shorten it.
    */
   static freshMs = 900;
 
-  /** By id, in the order in which they were read. */
-  private readonly entries = new Map<string, Entry<Value>>();
+  /** By id; the entry read longest ago is evicted. */
+  private readonly entries = boundedCache<string, Entry<Value>>(MAX_ENTRIES, ({ value }) => {
+    if (this.options.nameOf) this.idsByName.delete(this.options.nameOf(value));
+  });
   private readonly idsByName = new Map<string, string>();
   private readonly pending = new Map<string, PendingRead<Value>>();
   private queue: string[] = [];
@@ -55,30 +59,29 @@ export class FreshDirectory<Value extends object> {
     this.refreshAfterMs = options.refreshAfterMs ?? FreshDirectory.freshMs;
   }
 
-  /** Undefined: there is no such thing. Answers at once, without a promise, where it is known. */
+  /** Returns the value, without a promise when it is known; undefined when there is none. */
   get(id: string): Value | Promise<Value | undefined> {
-    const entry = this.entries.get(id);
+    const entry = this.entries.peek(id);
     if (!entry) return this.read(id);
     const ageMs = performance.now() - entry.readAtMs;
     if (ageMs < this.refreshAfterMs) return entry.value;
     const read = this.read(id);
     if (ageMs >= FreshDirectory.freshMs) return read;
-    // Whoever comes when the time is up is told of a failure.
+    // Callers see a failure once the value has expired.
     read.catch(() => undefined);
     return entry.value;
   }
 
-  /** What was read last, however long ago; undefined when nothing ever was. */
+  /** Returns the value read last, of any age; undefined when there is none. */
   lastKnown(id: string): Value | undefined {
-    return this.entries.get(id)?.value;
+    return this.entries.peek(id)?.value;
   }
 
-  /** To be called after a change is committed: the next request sees it. */
+  /** Forgets a value after a committed change, so that the next request sees the change. */
   forget(name: string): void {
-    // A query under way may have read what was there before the change.
+    // A running query may have read the value from before the change.
     if (this.isReading) this.forgottenWhileReading.add(name);
     const id = this.options.nameOf ? this.idsByName.get(name) : name;
-    this.idsByName.delete(name);
     if (id !== undefined) this.entries.delete(id);
   }
 
@@ -88,7 +91,7 @@ export class FreshDirectory<Value extends object> {
     const read = makePending<Value>();
     this.pending.set(id, read);
     this.queue.push(id);
-    // A turn of the event loop later, so that requests that arrived together are read together.
+    // Waits one turn of the event loop, so that requests that arrive together share a query.
     if (!this.isReading && this.queue.length === 1) setImmediate(() => void this.readQueued());
     return read.promise;
   }
@@ -99,7 +102,7 @@ export class FreshDirectory<Value extends object> {
     while (this.queue.length > 0) {
       const batch = this.queue.splice(0, MAX_BATCH);
       this.forgottenWhileReading.clear();
-      // What is read now may be as old as the moment the query was sent, so age counts from here.
+      // Values may be as old as the query, so their age counts from here.
       const readAtMs = performance.now();
       try {
         const values = await this.options.read(batch, (id) => this.lastKnown(id));
@@ -123,25 +126,14 @@ export class FreshDirectory<Value extends object> {
         continue;
       }
       if (value) this.remember(id, { value, readAtMs });
-      else this.drop(id);
+      else this.entries.delete(id);
       this.takePending(id)?.resolve(value);
     }
   }
 
   private remember(id: string, entry: Entry<Value>): void {
-    this.entries.delete(id);
     this.entries.set(id, entry);
     if (this.options.nameOf) this.idsByName.set(this.options.nameOf(entry.value), id);
-    if (this.entries.size <= MAX_ENTRIES) return;
-    const [oldest] = this.entries.keys();
-    if (oldest !== undefined) this.drop(oldest);
-  }
-
-  private drop(id: string): void {
-    const entry = this.entries.get(id);
-    if (!entry) return;
-    this.entries.delete(id);
-    if (this.options.nameOf) this.idsByName.delete(this.options.nameOf(entry.value));
   }
 
   private nameOf(id: string, value: Value): string {

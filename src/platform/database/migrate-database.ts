@@ -9,18 +9,19 @@ import { LOCK_NOT_AVAILABLE, sqlStateOf } from './database-outage.js';
 
 const LOCK_NAME = 'model-gateway migrations';
 
-/** A lock is given up rather than have the requests of the version before wait behind it for long. */
+/** A migration gives up a lock after this time, so that requests of the previous version do not wait behind it. */
 const LOCK_LIMIT_MS = 200;
 const PAUSE_MS = 100;
 const MAX_ATTEMPTS = 400;
-/** Somebody else has the lock, or both waited for each other. */
-const LOCKED = new Set([LOCK_NOT_AVAILABLE, '40P01']);
+/** Another session has the lock, or the two deadlocked. */
+const LOCK_ERRORS = new Set([LOCK_NOT_AVAILABLE, '40P01']);
 
 /**
- * Runs the pending ones of these migrations; of several instances that start at once only one does.
+ * Runs the pending migrations. Of several instances that start at once, only one runs them.
  *
- * @param migrations all that the program has, oldest first
- * @param then what else is to be done before others come, on the same session: each costs the server as much as its look-ups
+ * @param migrations all migrations of the program, oldest first
+ * @param then runs afterwards under the same lock, on the same session, because a new session costs
+ *   the server as much as its look-ups
  * @throws ConfigError when the database has migrations that the program does not know
  */
 export async function migrateDatabase(
@@ -47,7 +48,7 @@ export async function migrateDatabase(
   }
 }
 
-/** Whether migrations of these names are pending. */
+/** Returns whether any of these migrations is pending. */
 async function lacksAny(executor: SqlExecutor, known: readonly string[]): Promise<boolean> {
   if (!(await hasTable(executor, 'migrations'))) return true;
   const { rows } = await executor.query<{ name: string }>('SELECT name FROM migrations');
@@ -56,8 +57,8 @@ async function lacksAny(executor: SqlExecutor, known: readonly string[]): Promis
 }
 
 /**
- * Asks again and again rather than wait in PostgreSQL: whoever waits there has a snapshot, for whose end a migration
- * that builds an index beside the service's work (`CONCURRENTLY`) would wait in turn.
+ * Polls instead of waiting in PostgreSQL: a waiting session has a snapshot, and a migration that builds an
+ * index with `CONCURRENTLY` would wait for that snapshot to end.
  */
 async function takeLock(locker: SqlExecutor): Promise<void> {
   for (;;) {
@@ -71,7 +72,7 @@ async function takeLock(locker: SqlExecutor): Promise<void> {
 }
 
 /**
- * Each in a transaction of its own, and again where others held what it needs.
+ * Runs each migration in its own transaction, and retries when others hold its locks.
  *
  * @returns whether there were any to run
  */
@@ -89,7 +90,7 @@ async function runMigrations(
         const done = await dataSource.runMigrations();
         return done.length > 0 || attempt > 1;
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !LOCKED.has(sqlStateOf(error) ?? '')) throw error;
+        if (attempt === MAX_ATTEMPTS || !LOCK_ERRORS.has(sqlStateOf(error) ?? '')) throw error;
         await pause(PAUSE_MS);
       }
     }
@@ -98,16 +99,16 @@ async function runMigrations(
   }
 }
 
-/** What a database has that came with a later version of the program. */
+/** Migrations in a database that a later version of the program created. */
 export interface NewerSchema {
-  /** The last of its migrations that are not known here. */
+  /** Name of the latest migration that is unknown here. */
   readonly last: string;
   readonly count: number;
-  /** The version that made them. */
+  /** The program version that ran them. */
   readonly migratedBy: string | null;
 }
 
-/** @param known names of all migrations that the program has; undefined: the database has no others */
+/** @param known names of all migrations of the program. @returns undefined when the database has no others */
 export async function readNewerSchema(
   executor: SqlExecutor,
   known: readonly string[],
@@ -132,10 +133,10 @@ export function describeNewerSchema({ last, count, migratedBy }: NewerSchema): s
   const own = programVersion();
   const maker = migratedBy === null || migratedBy === own ? 'a later version' : migratedBy;
   return (
-    `The database's schema is newer than this program, version ${own}: it has ` +
-    `${count === 1 ? 'a migration' : `${count} migrations`} that this version does not know, the last of them ${last}. ` +
-    `Start ${maker === 'a later version' ? maker : `version ${maker}, which made them, or a later one`}; ` +
-    'to go back to this one, restore a backup that was made before the upgrade.'
+    `The database schema is newer than this program (version ${own}): it has ` +
+    `${count === 1 ? 'a migration' : `${count} migrations`} that this version does not know, the latest being ${last}. ` +
+    `Start ${maker === 'a later version' ? maker : `version ${maker}, which ran them, or a later one`}. ` +
+    'To go back to this version, restore a backup from before the upgrade.'
   );
 }
 

@@ -2,10 +2,10 @@ import pg, { type PoolClient } from 'pg';
 import { LOCK_NOT_AVAILABLE } from './database-outage.js';
 import type { Database } from './database.js';
 
-/** What is kept by months; see the migration PartitionByMonth and docs/decisions/0038. */
+/** Tables partitioned by month; see the migration PartitionByMonth and docs/decisions/0038. */
 export type PartitionedTable = 'request_logs' | 'ledger_entries';
 
-/** A month of a table, as a table of its own. */
+/** One month of a table, as a table of its own. */
 export interface MonthPartition {
   /** The partition's name, which needs no quotes. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface MonthPartition {
 const UNDEFINED_TABLE = '42P01';
 const LOCK_LIMIT_MS = 200;
 
-/** The months of a table that had ended by an instant, the oldest first. */
+/** Returns the months of a table that ended by `instant`, oldest first. */
 export async function monthsEndedBy(
   database: Pick<Database, 'query'>,
   table: PartitionedTable,
@@ -34,11 +34,10 @@ export async function monthsEndedBy(
 }
 
 /**
- * Runs `work`, which takes locks that requests would wait behind, in a transaction. One that cannot
- * be had at once is given up.
+ * Runs `work` in a transaction with a short lock timeout, because its locks block requests.
  *
- * @returns what `work` does; undefined when somebody else had a lock or has dropped the table, and
- *   nothing was done
+ * @returns the result of `work`; undefined when another session had a lock or had dropped the table,
+ *   and nothing was done
  */
 export async function withShortLocks<Result>(
   database: Database,

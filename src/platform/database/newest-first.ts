@@ -3,7 +3,7 @@ import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 /**
  * Sorts by creation time and id, newest first.
  *
- * @param after the creation time and id of the last row of the page before
+ * @param after creation time and id of the last row of the previous page
  */
 export function newestFirst<Row extends ObjectLiteral>(
   query: SelectQueryBuilder<Row>,
@@ -13,8 +13,8 @@ export function newestFirst<Row extends ObjectLiteral>(
   const { alias } = query;
   const [time, id] = after ?? [];
   if (after) {
-    const behind = `(${alias}.createdAt, ${alias}.id) < (:time::timestamptz, :id)`;
-    query.andWhere(behind, { time, id });
+    const isOlder = `(${alias}.createdAt, ${alias}.id) < (:time::timestamptz, :id)`;
+    query.andWhere(isOlder, { time, id });
   }
   return query.orderBy({ [`${alias}.createdAt`]: 'DESC', [`${alias}.id`]: 'DESC' }).limit(limit);
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../errors/thrown.js';
 import { notify, type DatabaseNotices } from './database-notices.js';
 import type { Database } from './database.js';
 
-/** Instances that share only a database tell each other by its notices, on the session that hears those anyway. */
+/** Connects instances that share only a database, by its notices, on the session that already receives them. */
 export class NoticesChannel extends InstanceChannel {
   private readonly logger = new Logger(NoticesChannel.name);
   /** PostgreSQL's limit is 8,000. */
@@ -21,7 +21,7 @@ export class NoticesChannel extends InstanceChannel {
     let session = 0;
     this.notices.listen(topic, (text) => {
       if (text !== undefined) onText(text);
-      // It also says every few seconds that something may have been missed, which is too often to ask all others.
+      // Undefined also arrives every few seconds, which is too often to ask all instances.
       if (session === this.notices.session) return;
       session = this.notices.session;
       onBack();
@@ -33,8 +33,8 @@ export class NoticesChannel extends InstanceChannel {
       await notify(this.database.lookUps, topic, text);
       return true;
     } catch (error) {
-      // The outage is told already.
-      this.logger.debug(`Other instances could not be told: ${messageOf(error)}`);
+      // `DatabasePulse` logs the outage.
+      this.logger.debug(`Other instances could not be notified: ${messageOf(error)}`);
       return false;
     }
   }

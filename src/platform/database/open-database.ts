@@ -8,9 +8,9 @@ export interface OpenDatabase {
 }
 
 /**
- * The operator's database, or the embedded one under the data folder.
+ * Opens the operator's database, or starts the embedded one in the data folder.
  *
- * @param log gets a line whenever something happens to the embedded one that an operator may want to know
+ * @param log receives a line per event of the embedded database that operators should know about
  */
 export async function openDatabase(
   config: Pick<AppConfig, 'databaseUrl' | 'dataDirectory'>,

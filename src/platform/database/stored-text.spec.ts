@@ -20,7 +20,7 @@ describe(toStoredText.name, () => {
     expect(fromStoredText(stored)).toBe(text);
   });
 
-  it('makes of any text one that PostgreSQL takes, and the same again', () => {
+  it('turns any text into one that PostgreSQL accepts, and back', () => {
     const random = new SeededRandom(11);
     const pieces = ['\\', 'u', '0000', 'd83d', '\u0000', '\ud83d', '\ude42', '🙂', 'x', 'é'];
     const seen = new Map<string, string>();
@@ -30,12 +30,12 @@ describe(toStoredText.name, () => {
       expect(stored.isWellFormed()).toBe(true);
       expect(stored.includes('\u0000')).toBe(false);
       expect(fromStoredText(stored)).toBe(text);
-      expect(seen.get(stored) ?? text).toBe(text); // no two texts are stored as one
+      expect(seen.get(stored) ?? text).toBe(text); // No two texts have the same stored form.
       seen.set(stored, text);
     }
   });
 
-  it('serves TypeORM columns both ways', () => {
+  it('converts TypeORM columns both ways', () => {
     expect(storedText.from(storedText.to('a\u0000'))).toBe('a\u0000');
   });
 });

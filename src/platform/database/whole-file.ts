@@ -4,12 +4,12 @@ import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../errors/thrown.js';
 
-/** Nothing that is still being made is this old. */
+/** Older temporary files are abandoned. */
 const ABANDONED_AFTER_MS = 5 * 60_000;
 
 /**
- * Makes a file that appears with its whole text or not at all, so that nobody reads half of it.
- * Answers false when there is one with this name.
+ * Creates a file atomically with its whole text, so that no process reads half of it. Returns false
+ * when the name is taken.
  */
 export function createWholeFile(path: string, text: string, mode = 0o644): boolean {
   removeAbandoned(`${path}.`);
@@ -22,7 +22,7 @@ export function createWholeFile(path: string, text: string, mode = 0o644): boole
   }
 }
 
-/** The text of a file without space around it; undefined when there is no such file. */
+/** Returns a file's trimmed text; undefined when there is no such file. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -32,20 +32,20 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Makes a rename in a folder outlast a power cut, on systems where a folder can be opened for it. */
+/** Makes a rename in a folder survive a power failure, on systems that can open folders. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   if (!folder) return;
   try {
     await folder.sync();
   } catch {
-    // Some systems cannot do it; the file is in place all the same.
+    // Not all systems support it; the file is in place anyway.
   } finally {
     await folder.close();
   }
 }
 
-/** Gives a file a second name, unless that one is taken: then answers false. */
+/** Gives a file a second name. Returns false when the name is taken. */
 export function linkIfFree(existing: string, path: string): boolean {
   try {
     linkSync(existing, path);
@@ -56,7 +56,7 @@ export function linkIfFree(existing: string, path: string): boolean {
   }
 }
 
-/** Removes what processes that were killed at a bad moment left under temporary names. */
+/** Removes temporary files that killed processes left behind. */
 export function removeAbandoned(prefix: string, olderThanMs = ABANDONED_AFTER_MS): void {
   const folder = dirname(prefix);
   for (const name of readdirSync(folder).filter((entry) => entry.startsWith(basename(prefix)))) {

@@ -29,7 +29,7 @@ export interface GatewayErrorFields {
   limit?: string;
   /** Extra response headers, such as `Allow` on a 405. */
   headers?: Record<string, string>;
-  /** Machine-readable fields beside the message, sent as `error.details`. */
+  /** Machine-readable details, sent as `error.details`. */
   details?: Readonly<Record<string, unknown>>;
 }
 
@@ -73,7 +73,7 @@ export class InvalidRequestError extends GatewayError {
   }
 }
 
-/** The code by which some clients recognize a prompt that is too long. */
+/** Error code that some clients expect for a prompt that is too long. */
 export const PROMPT_TOO_LONG = 'context_length_exceeded';
 
 /** The conversation exceeds the context window. Agents shorten it when they recognize the wording; each phrase here is some agent's. */

@@ -6,7 +6,7 @@ import { BodyBudget } from './body-budget.js';
 const responseOf = (): ServerResponse => new EventEmitter() as unknown as ServerResponse;
 
 describe(BodyBudget.name, () => {
-  it('gives a tenant half of it, and all tenants together all of it', () => {
+  it('gives a tenant half of the budget, and all tenants together the whole', () => {
     const budget = new BodyBudget(100);
     const [one, two, three] = ['a', 'b', 'c'].map((id) => budget.shareOf(id).lease(responseOf()));
     one!.add(50);
@@ -20,7 +20,7 @@ describe(BodyBudget.name, () => {
     expect(budget.used).toBe(100);
   });
 
-  it('gets back what a response took when that has ended, and only once', () => {
+  it('releases the bytes of a response when it ends, and only once', () => {
     const budget = new BodyBudget(100);
     const response = responseOf();
     const lease = budget.shareOf('a').lease(response);
@@ -30,12 +30,12 @@ describe(BodyBudget.name, () => {
     response.emit('close');
     lease.release();
     expect(budget.used).toBe(10);
-    // Too late: nobody would give it back.
+    // Too late to be released.
     lease.add(20);
     expect(budget.used).toBe(10);
   });
 
-  it('counts nothing for a response that has ended already', () => {
+  it('counts nothing for a response that has already ended', () => {
     const budget = new BodyBudget(100);
     const lease = budget.shareOf('a').lease({ destroyed: true } as ServerResponse);
     lease.add(20);
@@ -43,7 +43,7 @@ describe(BodyBudget.name, () => {
     expect(budget.shareOf('a').isIdle).toBe(true);
   });
 
-  it('takes nothing for what was refused', () => {
+  it('counts nothing for refused bytes', () => {
     const budget = new BodyBudget(100);
     const lease = budget.shareOf('a').lease(responseOf());
     expect(() => lease.add(51)).toThrow();

@@ -17,7 +17,7 @@ describe(limitConnections.name, () => {
   beforeEach(async () => {
     sockets = [];
     warn.mockClear();
-    // What the service greets is served.
+    // Serves connections that it greets.
     server = createServer((socket) => {
       socket.on('error', () => undefined);
       setImmediate(() => !socket.destroyed && socket.write('welcome'));
@@ -32,7 +32,7 @@ describe(limitConnections.name, () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** Whether a new connection is served. */
+  /** Returns whether a new connection is served. */
   async function open(localAddress = '127.0.0.1'): Promise<boolean> {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1', localAddress });
@@ -50,7 +50,7 @@ describe(limitConnections.name, () => {
     return served.filter(Boolean).length;
   }
 
-  it('counts a connection once, however often it is handed on', async () => {
+  it('counts a connection once, however often it is passed on', async () => {
     server.once('connection', (socket: Socket) => {
       socket.setMaxListeners(0);
       for (let times = 0; times < 2 * CROWD; times++) server.emit('connection', socket);
@@ -58,7 +58,7 @@ describe(limitConnections.name, () => {
     expect(await openMany(CROWD)).toBe(CROWD);
   });
 
-  it('has one address leave room for others, and says so once', async () => {
+  it('makes one address leave room for others, and logs that once', async () => {
     expect(await openMany(CROWD + 10)).toBe(CROWD);
     expect(await open('127.0.0.2')).toBe(true);
     expect(await open()).toBe(false);
@@ -68,7 +68,7 @@ describe(limitConnections.name, () => {
     );
   });
 
-  it('takes it in again when connections of it have ended', async () => {
+  it('accepts the address again after some of its connections have ended', async () => {
     await openMany(CROWD);
     expect(await open()).toBe(false);
     sockets[0]!.destroy();
@@ -76,13 +76,13 @@ describe(limitConnections.name, () => {
     expect(await open()).toBe(true);
   });
 
-  it('leaves room for what the process itself opens, however many addresses come', async () => {
+  it('reserves descriptors for the process itself, however many addresses connect', async () => {
     await openMany(15, '127.0.0.1');
     await openMany(15, '127.0.0.2');
     expect(await openMany(10, '127.0.0.3')).toBe(MOST - CROWD);
   });
 
-  it('lets as many in as come while there is room', async () => {
+  it('accepts all connections while there is room', async () => {
     expect(await openMany(CROWD)).toBe(CROWD);
     expect(warn).not.toHaveBeenCalled();
   });

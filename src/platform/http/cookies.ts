@@ -1,16 +1,17 @@
 import type { ServerResponse } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
 
-/** Returns the value of a cookie; undefined when the request has none of that name. */
+/** Values are sent as they are, so decoding them would change them. */
+const VERBATIM = { encode: (text: string) => text, decode: (text: string) => text };
+
+/** Returns the value of a cookie, of several with one name the first; undefined when there is none. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
-  return header === undefined ? undefined : cookiesOf(header).find(([key]) => key === name)?.[1];
+  return header === undefined ? undefined : parseCookie(header, VERBATIM)[name];
 }
 
 /** Returns the names and values of a `Cookie` header in order. */
-export function cookiesOf(header: string): [name: string, value: string][] {
-  return header.split(';').map((pair) => {
-    const equals = pair.indexOf('=');
-    return [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
-  });
+export function cookiesOf(header: string): [name: string, value: string | undefined][] {
+  return Object.entries(parseCookie(header, VERBATIM));
 }
 
 /**
@@ -25,8 +26,13 @@ export function originCookie(
   value: string,
   { isSecure, maxAgeSeconds }: { isSecure: boolean; maxAgeSeconds: number },
 ): string {
-  const secure = isSecure ? '; Secure' : '';
-  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return stringifySetCookie(
+    {
+      ...{ name, value, path: '/', maxAge: maxAgeSeconds },
+      ...{ httpOnly: true, sameSite: 'lax', secure: isSecure },
+    },
+    VERBATIM,
+  );
 }
 
 /** Sets cookies, formatted by `originCookie`, whatever the outcome of the request. */

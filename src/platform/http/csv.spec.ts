@@ -11,7 +11,7 @@ describe(toCsv.name, () => {
     ).toBe('a,1,\r\nb,-2,\r\n');
   });
 
-  it('quotes what holds a comma, a quote or a line end', () => {
+  it('quotes values with a comma, a quote or a line break', () => {
     expect(toCsv([['a,b', 'say "x"', 'two\nlines', 'two\rlines']])).toBe(
       '"a,b","say ""x""","two\nlines","two\rlines"\r\n',
     );
@@ -24,7 +24,7 @@ describe(toCsv.name, () => {
     },
   );
 
-  it('makes nothing of no records', () => {
+  it('returns nothing for no records', () => {
     expect(toCsv([])).toBe('');
   });
 });

@@ -13,13 +13,13 @@ const pageOf = (count: number, limit: number) =>
   );
 
 describe(toCursorPage.name, () => {
-  it('has a cursor only where more follows', () => {
+  it('has a cursor only if more entries follow', () => {
     expect(pageOf(0, 2)).toEqual({ object: 'list', data: [], has_more: false, next_cursor: null });
     expect(pageOf(2, 2)).toMatchObject({ data: [0, 1], has_more: false, next_cursor: null });
     expect(pageOf(3, 2)).toMatchObject({ data: [0, 1], has_more: true });
   });
 
-  it('gives out cursors that lead behind the last entry', () => {
+  it('returns cursors that point after the last entry', () => {
     const { next_cursor: cursor } = pageOf(3, 2);
     expect(readCursor(cursor ?? undefined, KINDS)).toEqual(['2026-01-01T00:00:00.001Z', '1']);
   });
@@ -28,7 +28,7 @@ describe(toCursorPage.name, () => {
 describe(readCursor.name, () => {
   const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('takes none for the beginning', () => {
+  it('treats no cursor as the beginning', () => {
     expect(readCursor(undefined, KINDS)).toBeUndefined();
   });
 
@@ -45,17 +45,17 @@ describe(readCursor.name, () => {
     expect(() => readCursor(cursor, KINDS)).toThrow(InvalidRequestError);
   });
 
-  it('spells times as PostgreSQL takes them', () => {
+  it('formats times for PostgreSQL', () => {
     const cursor = cursorOf(['2026-01-01T00:00:00,5+01:00', '-1']);
     expect(readCursor(cursor, KINDS)).toEqual(['2025-12-31T23:00:00.500Z', '-1']);
   });
 
-  it('cuts no time that was given out to the microsecond', () => {
+  it('keeps the microseconds of a time', () => {
     const cursor = cursorOf(['2026-01-01T00:00:00.123456Z', '-1']);
     expect(readCursor(cursor, KINDS)).toEqual(['2026-01-01T00:00:00.123456Z', '-1']);
   });
 
-  it('refuses what PostgreSQL takes in no text, and ids that are none', () => {
+  it('rejects text that PostgreSQL cannot store, and invalid ids', () => {
     expect(() => readCursor(cursorOf(['a\u0000']), ['text'])).toThrow(InvalidRequestError);
     expect(() => readCursor(cursorOf(['\ud800']), ['text'])).toThrow(InvalidRequestError);
     expect(() => readCursor(cursorOf(['a']), ['uuid'])).toThrow(InvalidRequestError);

@@ -3,7 +3,7 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { parseDateRange } from './date-range.js';
 
 describe(parseDateRange.name, () => {
-  it('is open at the sides that are not given', () => {
+  it('is open on the sides that are not given', () => {
     expect(parseDateRange()).toEqual({ start: undefined, end: undefined });
   });
 
@@ -12,7 +12,7 @@ describe(parseDateRange.name, () => {
     ['2026-03-01T10:00:00Z', '2026-03-01T10:00:00.000Z'],
     ['2026-03-01T10:00:00', '2026-03-01T10:00:00.000Z'],
     ['2026-03-01T10:00:00.250+02:00', '2026-03-01T08:00:00.250Z'],
-  ])('starts with %s itself', (text, first) => {
+  ])('starts at %s', (text, first) => {
     expect(parseDateRange(text).start).toEqual(new Date(first));
   });
 
@@ -28,18 +28,18 @@ describe(parseDateRange.name, () => {
   });
 
   it.each(['2026-03-01T10:00:00 02:00', '2026-03-01T10:00 0200', '2026-03-01T10:00:00.0 02:00'])(
-    'takes the space in %j for the plus of an offset',
+    'reads the space in %j as the plus of an offset',
     (text) => {
       expect(parseDateRange(text).start).toEqual(new Date('2026-03-01T08:00:00Z'));
     },
   );
 
-  it('takes a space between date and time for what it is', () => {
+  it('accepts a space between date and time', () => {
     expect(parseDateRange('2026-03-01 10:00').start).toEqual(new Date('2026-03-01T10:00:00Z'));
   });
 
   it.each(['', 'yesterday', '2026-02-30', '2026-13-01', '2026-1-1', '2026-03-01T25:00:00Z', '0'])(
-    'refuses %j by the name of its parameter',
+    'rejects %j and names its parameter',
     (text) => {
       expect(refusalOf(() => parseDateRange(text, '2026-03-01'))).toBe('start_date');
       expect(refusalOf(() => parseDateRange('2026-03-01', text))).toBe('end_date');

@@ -8,13 +8,13 @@ import { CallerGoneError } from './read-body.js';
 import { cutStalledEnds, drained } from './drained.js';
 
 const TIMEOUT_MS = 400;
-/** More than the kernel takes on both sides. */
+/** More than the kernel buffers on both sides. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
 
-// A machine that stops at the wrong moment makes a reader late who was not.
+// A pause of the machine at the wrong time makes a reader late.
 jest.retryTimes(2);
 
-describe('readers who lag', () => {
+describe('slow readers', () => {
   const opened: (Server | Socket)[] = [];
 
   afterEach(() => {
@@ -35,7 +35,7 @@ describe('readers who lag', () => {
     return client;
   }
 
-  it('cuts one off who takes nothing, while more is to come', async () => {
+  it('closes the connection of a reader that takes nothing while more is pending', async () => {
     const outcome = new Promise((resolve) => {
       void serve((_request, response) => {
         response.write(LARGE);
@@ -45,7 +45,7 @@ describe('readers who lag', () => {
     expect(await outcome).toBeInstanceOf(CallerGoneError);
   });
 
-  it('waits for one who takes a piece now and then', async () => {
+  it('waits for a reader that takes a piece now and then', async () => {
     let outcome: Promise<unknown> | undefined;
     const client = await serve((_request, response) => {
       response.write(LARGE);
@@ -55,7 +55,7 @@ describe('readers who lag', () => {
     expect(await outcome).toBeUndefined();
   });
 
-  it('cuts one off who does not read a response to its end', async () => {
+  it('closes the connection of a reader that does not finish a response', async () => {
     let cut: Promise<unknown> | undefined;
     const client = await serve((_request, response) => {
       cut = once(response, 'close');
@@ -68,7 +68,7 @@ describe('readers who lag', () => {
     expect(client.bytesRead).toBeLessThan(LARGE.length);
   });
 
-  it('lets one read to the end who is slow, and serve the connection again', async () => {
+  it('lets a slow reader finish and then serves the connection again', async () => {
     const client = await serve((_request, response) => response.end(LARGE), true);
     await readSlowly(client, LARGE.length);
     await pause(1.5 * TIMEOUT_MS);
@@ -78,7 +78,7 @@ describe('readers who lag', () => {
     while (client.bytesRead === before) await pause(5);
   });
 
-  it('lets the next answer take its time, also where that was asked for before the one before had left', async () => {
+  it('gives a pipelined answer its full time after the one before', async () => {
     let answers = 0;
     const client = await serve((_request, response) => {
       if (++answers === 1) return response.end(LARGE);
@@ -93,7 +93,7 @@ describe('readers who lag', () => {
   });
 });
 
-/** Reads so much in pieces, each of which is later than one look, but within the time-out. */
+/** Reads in pieces, each later than one check but within the timeout. */
 async function readSlowly(client: Socket, length: number): Promise<void> {
   let received = 0;
   client.on('data', (bytes: Buffer) => (received += bytes.length));

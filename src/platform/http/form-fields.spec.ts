@@ -42,7 +42,7 @@ describe('FormFields', () => {
     });
   });
 
-  it('counts an empty value as none, and leaves what is no number or flag for the check', () => {
+  it('treats an empty value as missing, and leaves invalid numbers and flags to the validation', () => {
     expect(read(['language', ''], ['temperature', 'hot'], ['stream', 'maybe'])).toEqual({
       temperature: 'hot',
       stream: 'maybe',

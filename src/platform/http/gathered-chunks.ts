@@ -3,39 +3,38 @@ import type { Socket } from 'node:net';
 import { FairQueue } from '../queue/fair-queue.js';
 import { networkOf } from './network-of.js';
 
-/** Of bodies with so many chunks in a piece, one piece is taken at a time … */
+/** A body with this many chunks in one network read has its reads delayed … */
 const MANY_CHUNKS = 256;
-/** … and so long after another: Node's parser takes ten milliseconds for ten thousand. */
-const REST_MS = 100;
-/** One that goes on as it is. */
+/** … by this time each, one body after another: Node's parser takes 10 ms for ten thousand chunks. */
+const DELAY_MS = 100;
+/** Chunks of this size are passed on unchanged. */
 const LARGE_CHUNK_BYTES = 1_024;
-/** Of an address so many wait, also those that have left meanwhile: a connection is soon opened anew. */
-const MAX_RESTING = 32;
-/** By address, so that none has others' bodies wait for a crowd of its own. */
-const resting = new FairQueue<() => void>(MAX_RESTING);
+/** Delayed bodies per address, including those that have disconnected, because reconnecting is quick. */
+const MAX_DELAYED = 32;
+/** By address, so that a crowd from one address does not delay others. */
+const delayed = new FairQueue<() => void>(MAX_DELAYED);
 
-/** @returns false when too many wait already */
-function waitForRest({ remoteAddress = '' }: Socket, goOn: () => void): boolean {
-  const isFirst = resting.size === 0;
-  if (!resting.add(networkOf(remoteAddress), goOn)) return false;
+/** @returns false when too many bodies of the address are delayed */
+function delay({ remoteAddress = '' }: Socket, goOn: () => void): boolean {
+  const isFirst = delayed.size === 0;
+  if (!delayed.add(networkOf(remoteAddress), goOn)) return false;
   if (!isFirst) return true;
   const timer = setInterval(() => {
-    resting.take()?.();
-    if (resting.size === 0) clearInterval(timer);
-  }, REST_MS);
+    delayed.take()?.();
+    if (delayed.size === 0) clearInterval(timer);
+  }, DELAY_MS);
   return true;
 }
 
 /**
- * A class of requests, for one application. A chunked body comes in the network's pieces, however small its chunks are: a
- * piece holds ten thousand of one byte, each of which would be an event, and a buffer of its own for as long as the
- * body is read.
+ * Returns a request class for one application that joins small chunks of a body. One network read holds up to ten
+ * thousand chunks of one byte, each of which would be an event and a separate buffer for as long as the body is read.
  */
 export function makeRequestClass(): typeof IncomingMessage {
   return class LeanRequest extends IncomingMessage {
-    /** Small ones that came in a row; null for a body that is not chunked. */
+    /** Small chunks not passed on yet; null for a body that is not chunked. */
     private chunks: Buffer[] | null | undefined;
-    /** Small ones of this turn of the event loop. */
+    /** Small chunks in this turn of the event loop. */
     private inTurn = 0;
 
     override push(chunk: Buffer | null): boolean {
@@ -48,9 +47,9 @@ export function makeRequestClass(): typeof IncomingMessage {
       this.chunks.push(chunk);
       if (++this.inTurn === 1) setImmediate(() => this.endTurn());
       if (this.inTurn === MANY_CHUNKS) {
-        // Now: the system gives up to thirty-two pieces in a turn.
+        // Immediately, because the system delivers up to thirty-two reads per turn.
         this.socket.pause();
-        if (!waitForRest(this.socket, () => this.goOn())) this.socket.destroy();
+        if (!delay(this.socket, () => this.goOn())) this.socket.destroy();
       }
       return true;
     }
@@ -59,7 +58,7 @@ export function makeRequestClass(): typeof IncomingMessage {
       const areMany = this.inTurn >= MANY_CHUNKS;
       this.inTurn = 0;
       if (!areMany) return this.flush();
-      // Each is a buffer of its own, ten times as large as what it holds.
+      // Joins them, because a chunk's buffer is ten times as large as its content.
       this.chunks = this.socket.destroyed ? [] : [Buffer.concat(this.chunks ?? [])];
     }
 
@@ -73,7 +72,7 @@ export function makeRequestClass(): typeof IncomingMessage {
       if (!chunks || chunks.length === 0) return;
       this.chunks = [];
       const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      // As Node itself does it where more comes than is taken.
+      // As Node does when more arrives than is read.
       if (!super.push(whole)) this.socket.pause();
     }
   };

@@ -5,7 +5,7 @@ import { isJsonObject, parseJsonBody } from './json-body.js';
 import { JsonScanner } from './json-scanner.js';
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
-/** Each with names of its own. */
+/** Returns objects with different member names. */
 const objects = (count: number, size: number, value = '1') =>
   Array.from({ length: count }, (_, object) => {
     const members = Array.from({ length: size }, (_, member) => `"${object}-${member}":${value}`);
@@ -13,7 +13,7 @@ const objects = (count: number, size: number, value = '1') =>
   }).join(',');
 
 describe(parseJsonBody.name, () => {
-  it('keeps the bytes beside the value and the members', () => {
+  it('keeps the bytes, the value and the members', () => {
     const bytes = Buffer.from('{"model": "a/b", "größe": "日本 🙂"}');
     const body = parseJsonBody(bytes);
     expect(body.bytes).toBe(bytes);
@@ -21,7 +21,7 @@ describe(parseJsonBody.name, () => {
     expect(body.members.map(({ key }) => key)).toEqual(['model', 'größe']);
   });
 
-  it('does not go over the bytes again where that was done as they came', () => {
+  it('does not scan bytes again that were scanned on arrival', () => {
     const bytes = Buffer.from('{"model":"a/b","messages":["x"]}');
     const scanned = new JsonScanner().add(bytes.subarray(0, 20));
     const add = jest.spyOn(JsonScanner.prototype, 'add');
@@ -53,7 +53,7 @@ describe(parseJsonBody.name, () => {
     ['a raw line break in a string', '{"a":"\n"}'],
     ['a byte order mark', '\ufeff{"a":1}'],
     ['a NUL byte between the members', '{"a":1\u0000}'],
-  ])('refuses %s with a 400 about the body', (_, text) => {
+  ])('rejects %s with a 400 about the body', (_, text) => {
     expect(() => parse(text)).toThrow(InvalidRequestError);
     expect(() => parse(text)).toThrow(expect.objectContaining({ status: 400, param: 'body' }));
   });
@@ -64,12 +64,12 @@ describe(parseJsonBody.name, () => {
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
     ['half a character', [0xe6, 0x97]],
     ['a byte that UTF-8 never has', [0xff]],
-  ])('refuses %s in a string as no UTF-8', (_, octets) => {
+  ])('rejects %s in a string as invalid UTF-8', (_, octets) => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from(octets), Buffer.from('"}')]);
     expect(() => parseJsonBody(bytes)).toThrow('not valid UTF-8');
   });
 
-  it('refuses UTF-16', () => {
+  it('rejects UTF-16', () => {
     expect(() => parseJsonBody(Buffer.from('{"a":1}', 'utf16le'))).toThrow(InvalidRequestError);
   });
 
@@ -78,32 +78,32 @@ describe(parseJsonBody.name, () => {
     ['{"a": [{"b": "x", "b": "y"}]}', '{"a":[{"b":"y"}]}'],
     ['{"a": {"\\u0062": 1, "b": 2}}', '{"a":{"b":2}}'],
     ['{"a": {"__proto__": 1, "__proto__": {}}}', '{"a":{"__proto__":{}}}'],
-  ])('keeps the last of what %s names twice, also in the bytes', (text, said) => {
+  ])('keeps the last of the repeated members of %s, also in the bytes', (text, expected) => {
     const { bytes, members } = parse(text);
-    expect(bytes.toString()).toBe(said);
-    expect(members.map(({ key }) => key)).toEqual(Object.keys(JSON.parse(said) as object));
+    expect(bytes.toString()).toBe(expected);
+    expect(members.map(({ key }) => key)).toEqual(Object.keys(JSON.parse(expected) as object));
   });
 
   it.each([
     '{"a": {"b": 1}, "b": {"a": 1}}',
     '{"a": "b: c: d, \\"e\\": {:", "f:": ":"}',
     '{"__proto__": {"constructor": 1}, "": null, "a": [[], [{}], "\\\\"], "n": 9007199254740993}',
-  ])('leaves %s as it is', (text) => {
+  ])('leaves %s unchanged', (text) => {
     expect(parse(text).bytes.toString()).toBe(text);
   });
 
-  it('takes escaped NULs and lone surrogates, which JSON allows', () => {
+  it('accepts escaped NULs and lone surrogates, which JSON allows', () => {
     expect(parse('{"a":"\\u0000\\ud800"}').value).toEqual({ a: '\u0000\ud800' });
   });
 
-  it('takes a member called __proto__ for what it is', () => {
+  it('treats __proto__ as an ordinary member', () => {
     const { value, members } = parse('{"__proto__":{"model":"a/b"}}');
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(value.model).toBeUndefined();
     expect(members).toHaveLength(1);
   });
 
-  it('takes 200 levels and names the depth of what is deeper', () => {
+  it('accepts 200 levels and reports the depth of deeper bodies', () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     expect(parse(nested(200)).members).toHaveLength(1);
     expect(() => parse(nested(201))).toThrow('nested 201 levels deep; at most 200');
@@ -118,11 +118,11 @@ describe(parseJsonBody.name, () => {
     ['arrays left open', `{"a":${'['.repeat(1_000_000)}`],
     ['arrays alone', '['.repeat(1_000_000) + ']'.repeat(1_000_000)],
     ['objects', `${'{"a":'.repeat(300_000)}1${'}'.repeat(300_000)}`],
-  ])('refuses endlessly nested %s with a clean 400', (_, text) => {
+  ])('rejects endlessly nested %s with a clean 400', (_, text) => {
     expect(() => parse(text)).toThrow(InvalidRequestError);
   });
 
-  // The outer object, its member and what that holds are three of them; 127 members behind each other count for 1,984 more.
+  // The outer object, its member and the member's value are three parts; 127 members in a row count for 1,984 more.
   it.each([
     ['members', `{"a":{${'"b":"c",'.repeat(98_012)}"d":1}}`],
     ['50 objects of 120 members', `{"a":[${objects(50, 120)}]}`],
@@ -130,7 +130,7 @@ describe(parseJsonBody.name, () => {
     ['objects', `{"a":[${'{},'.repeat(99_996)}[]]}`],
     ['strings', `{"a":[${'"x" , '.repeat(99_996)}"\\":"]}`],
     ['marks in strings', `{"a":[],"b":"${',:[]{}\\"'.repeat(500_000)}"}`],
-  ])('takes 100,000 parts: %s', (_, text) => {
+  ])('accepts 100,000 parts: %s', (_, text) => {
     expect(Object.keys(parse(text).value)[0]).toBe('a');
   });
 
@@ -142,8 +142,8 @@ describe(parseJsonBody.name, () => {
     ['strings', `{"a":[${'"x",'.repeat(99_997)}"y"]}`],
     ['990,000 members', `{${'"b":1,'.repeat(990_000)}"d":1}`],
     ['2 MB of empty objects', `{"a":[${'{},'.repeat(700_000)}1]}`],
-    ['what is no JSON', '['.repeat(100_001)],
-  ])('refuses more with a 400, before it builds them: %s', (_, text) => {
+    ['invalid JSON', '['.repeat(100_001)],
+  ])('rejects more parts with a 400 before building them: %s', (_, text) => {
     const building = jest.spyOn(JSON, 'parse');
     expect(() => parse(text)).toThrow(
       expect.objectContaining({
@@ -156,7 +156,7 @@ describe(parseJsonBody.name, () => {
     building.mockRestore();
   });
 
-  it('takes 1,000 members at the top, and no more', () => {
+  it('accepts at most 1,000 top-level members', () => {
     const members = `{${Array.from({ length: 999 }, (_, index) => `"b${index}":"c",`).join('')}`;
     expect(parse(`${members}"d":1}`).members).toHaveLength(1_000);
     expect(() => parse(`${members}"d":1,"e":2}`)).toThrow(
@@ -164,14 +164,14 @@ describe(parseJsonBody.name, () => {
     );
   });
 
-  it('takes 2,048 arrays of tokens, which are cheap', () => {
+  it('accepts 2,048 arrays of tokens, which are cheap', () => {
     const tokens = `[${'1234,'.repeat(1_500)}1]`;
     const { value } = parse(`{"input":[${`${tokens},`.repeat(2_047)}${tokens}]}`);
     expect(value.input).toHaveLength(2_048);
   });
 
   it.each(['[', '{"a":', '{},', '"', '\\"', '\\\\', 'x', '"\\u":', '":'])(
-    'has looked at 20 MB of %s soon',
+    'scans 20 MB of %s quickly',
     (piece) => {
       const startedMs = performance.now();
       expect(() => parseJsonBody(Buffer.alloc(20_000_000, piece))).toThrow(InvalidRequestError);
@@ -180,11 +180,11 @@ describe(parseJsonBody.name, () => {
   );
 });
 
-describe('what a body keeps', () => {
+describe('the parsed value of a body', () => {
   const large = `{"a":[${'{},'.repeat(1_000)}1]}`;
   const lease = () => new BodyBudget(10_000_000).shareOf('a').lease(undefined);
 
-  it('is let go of where it is large, and parsed anew for who asks after all', () => {
+  it('is released when large, and parsed again on the next read', () => {
     const body = parse(large);
     const { value } = body;
     expect(body.value).toBe(value);
@@ -197,7 +197,7 @@ describe('what a body keeps', () => {
     expect(small.value).toBe(kept);
   });
 
-  it('lets go of a small one, too, once it is told to in any case, and reads it anew for who asks', () => {
+  it('is released when small only on request, and parsed again on the next read', () => {
     const body = parse('{"model":"a/b","n":1}');
     const { value, members } = body;
     body.forget!('always');
@@ -207,7 +207,7 @@ describe('what a body keeps', () => {
     expect(body.members).toEqual(members);
   });
 
-  it('is counted once, and given back once', () => {
+  it('is counted once and released once', () => {
     const taken: number[] = [];
     const counted = lease();
     jest.spyOn(counted, 'add').mockImplementation((bytes) => void taken.push(bytes));
@@ -219,7 +219,7 @@ describe('what a body keeps', () => {
     expect(taken[0]).toBeGreaterThan(80_000);
   });
 
-  it('is not built where there is no memory for it', () => {
+  it('is not built without memory for it', () => {
     const building = jest.spyOn(JSON, 'parse');
     const small = new BodyBudget(20_000).shareOf('a').lease(undefined);
     expect(() => parseJsonBody(Buffer.from(large), { lease: small })).toThrow(

@@ -85,9 +85,9 @@ export function parseJsonBody(
   lease?.add(valueBytes);
   const body = new ReceivedBody(bytes, members, valueBytes, lease);
   if (countMembers(body.value) === colons) return body;
-  const said = Buffer.from(JSON.stringify(body.value));
+  const serialized = Buffer.from(JSON.stringify(body.value));
   body.forget('always');
-  return parseJsonBody(said, { lease, maxParts });
+  return parseJsonBody(serialized, { lease, maxParts });
 }
 
 /** Rejects a large body by its first pieces when they already have too many parts. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SeededRandom } from '../../../test/support/seeded-random.js';
 import { JsonScanner, measureJson } from './json-scanner.js';
 
-/** What is found in a text that arrives in pieces cut at the given offsets. */
+/** Scans a text that arrives in pieces split at the given offsets. */
 function scan(text: string, cuts: number[] = []) {
   const bytes = Buffer.from(text);
   const scanner = new JsonScanner();
@@ -23,7 +23,7 @@ describe(JsonScanner.name, () => {
     ['{"a":1,"b":[{}],"c":3,"d":4,"e":{"f":[":",":"]}}', 15],
     ['{"a":1,"b":[{}],"c":3,"d":4,"e":{"f":[":",":"]}}', 15],
     ['', 0],
-  ])('finds the same in %s, wherever it is cut', (text, expected) => {
+  ])('finds the same in %s, wherever it is split', (text, expected) => {
     const whole = scan(text);
     expect(whole.parts).toBe(expected);
     expect(measureJson(text).parts).toBe(expected);
@@ -40,11 +40,11 @@ describe(JsonScanner.name, () => {
     ['{"a":[]}', 2],
     ['{"a":[[{}]],"b":{}}', 4],
     ['{"a":"[[[["}', 1],
-  ])('says how deep %s nests: %d', (text, depth) => {
+  ])('reports how deep %s nests: %d', (text, depth) => {
     expect(scan(text).depth).toBe(depth);
   });
 
-  it('finds the same in what chance makes', () => {
+  it('finds the same in random texts', () => {
     const random = new SeededRandom(7);
     const marks = ['{', '}', '[', ']', ':', ',', '"', '\\', ' ', 'x'];
     for (let round = 0; round < 200; round++) {

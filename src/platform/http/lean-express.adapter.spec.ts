@@ -23,7 +23,7 @@ describe(LeanExpressAdapter.name, () => {
     },
   );
 
-  it('has a request wait for its turn, and answers one that gets none', async () => {
+  it('makes a request wait for its turn, and refuses it when there is none', async () => {
     const adapter = new LeanExpressAdapter();
     adapter.initHttpServer();
     adapter.get('/', (_request: Request, response: Response) => void response.send('served'));
@@ -64,7 +64,7 @@ describe(LeanExpressAdapter.name, () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  describe('with requests that come in a row over one connection', () => {
+  describe('with pipelined requests', () => {
     const ROW = 17;
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: gateway\r\n\r\n`;
     let adapter: LeanExpressAdapter;
@@ -82,7 +82,7 @@ describe(LeanExpressAdapter.name, () => {
         served.push(url);
         response.send('served');
       });
-      // One that nobody answers.
+      // Never answered.
       adapter.get('/never', ({ url }: Request) => void served.push(url));
       server = adapter.listen('0', '127.0.0.1');
       await once(server, 'listening');
@@ -110,7 +110,7 @@ describe(LeanExpressAdapter.name, () => {
     });
 
     it.each(['/at-once', '/never'])(
-      'ends the connection amid hundreds of %s in one piece',
+      'closes the connection during hundreds of %s in one packet',
       async (path) => {
         const socket = await open();
         socket.resume().write(get(path).repeat(600));
@@ -120,7 +120,7 @@ describe(LeanExpressAdapter.name, () => {
       },
     );
 
-    it('ends it when more and more wait for one answer, however slowly they come', async () => {
+    it('closes the connection when ever more requests wait for one answer, however slowly they arrive', async () => {
       const socket = await open();
       for (let request = 0; request < ROW; request++) {
         expect(socket.destroyed).toBe(false);
@@ -133,7 +133,7 @@ describe(LeanExpressAdapter.name, () => {
       expect(served).toHaveLength(ROW);
     });
 
-    it('serves any number, one after the other', async () => {
+    it('serves any number one after the other', async () => {
       const socket = await open();
       for (let request = 0; request < 100; request++) {
         socket.write(get('/at-once'));
@@ -171,7 +171,7 @@ describe(LeanExpressAdapter.name, () => {
     const chunked = (text: string) =>
       [...text].map((each) => `1\r\n${each}\r\n`).join('') + '0\r\n\r\n';
 
-    it('delivers the whole body in few pieces', async () => {
+    it('delivers the whole body in a few pieces', async () => {
       const text = 'abcdefghij'.repeat(CHUNKS / 10);
       const pieces: Buffer[] = [];
       onRequest = (request, response) => {
@@ -194,7 +194,7 @@ describe(LeanExpressAdapter.name, () => {
       );
       for (const socket of sockets) socket.write(HEAD + '1\r\nx\r\n'.repeat(1_000));
       while (ended < 5) await wait(5);
-      // Paused connections do not notice that their peer has left.
+      // Paused connections do not notice that their peer has disconnected.
       server.closeAllConnections();
       onRequest = (_request, response) => void response.send('served');
       expect(await send(chunked('hello'))).toContain('served');

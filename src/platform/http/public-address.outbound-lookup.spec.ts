@@ -7,24 +7,24 @@ const failWith = (code: string) => Promise.reject(Object.assign(new Error(code),
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function openLookup(askDns: FindAddresses, askSystem: FindAddresses, local: string[] = []) {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const lookup = new OutboundLookup(
     (name) => {
-      asked.push(`dns ${name}`);
+      lookups.push(`dns ${name}`);
       return askDns(name);
     },
     (name) => {
-      asked.push(`system ${name}`);
+      lookups.push(`system ${name}`);
       return askSystem(name);
     },
     (name) => Promise.resolve(local.includes(name)),
   );
-  return { lookup, asked };
+  return { lookup, lookups };
 }
 
 describe(OutboundLookup.name, () => {
-  it('looks a name up once for all who want it at about the same time', async () => {
-    const { lookup, asked } = openLookup(
+  it('shares the lookup of a name between concurrent callers', async () => {
+    const { lookup, lookups } = openLookup(
       () => Promise.resolve(FOUND),
       () => failWith('ENOTFOUND'),
     );
@@ -33,18 +33,18 @@ describe(OutboundLookup.name, () => {
       FOUND,
     ]);
     await lookup.find('a.example');
-    expect(asked).toEqual(['dns a.example']);
+    expect(lookups).toEqual(['dns a.example']);
   });
 
-  it('leaves to the system what DNS does not know, one name at a time', async () => {
+  it('asks the system for names that DNS does not know, one at a time', async () => {
     const hung: ((addresses: LookupAddress[]) => void)[] = [];
-    const { lookup, asked } = openLookup(
+    const { lookup, lookups } = openLookup(
       () => failWith('ENOTFOUND'),
       () => new Promise((resolve) => hung.push(resolve)),
     );
     const finds = ['a.example', 'b.example', 'c.example'].map((name) => lookup.find(name));
     await turn();
-    expect(asked.filter((each) => each.startsWith('system'))).toEqual(['system a.example']);
+    expect(lookups.filter((each) => each.startsWith('system'))).toEqual(['system a.example']);
     while (hung.length > 0) {
       hung.pop()!(FOUND);
       await turn();
@@ -52,24 +52,24 @@ describe(OutboundLookup.name, () => {
     expect(await Promise.all(finds)).toEqual([FOUND, FOUND, FOUND]);
   });
 
-  it('takes no thread for a name whose nameserver hangs, nor remembers that it did', async () => {
-    const { lookup, asked } = openLookup(
+  it('blocks no thread for a name whose nameserver hangs, and does not cache that', async () => {
+    const { lookup, lookups } = openLookup(
       () => failWith('ETIMEOUT'),
       () => Promise.resolve(FOUND),
     );
     for (let count = 0; count < 2; count++) {
       await expect(lookup.find('black.hole')).rejects.toMatchObject({ code: 'EAI_AGAIN' });
     }
-    expect(asked).toEqual(['dns black.hole', 'dns black.hole']);
+    expect(lookups).toEqual(['dns black.hole', 'dns black.hole']);
   });
 
-  it('asks no nameserver about a name of this machine', async () => {
-    const { lookup, asked } = openLookup(
+  it('asks no nameserver about a local name', async () => {
+    const { lookup, lookups } = openLookup(
       () => failWith('ENOTFOUND'),
       () => Promise.resolve(FOUND),
       ['here.example'],
     );
     expect(await lookup.find('here.example')).toEqual(FOUND);
-    expect(asked).toEqual(['system here.example']);
+    expect(lookups).toEqual(['system here.example']);
   });
 });

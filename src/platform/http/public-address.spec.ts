@@ -44,12 +44,12 @@ describe(isMetadataHost.name, () => {
     '[::ffff:10.0.0.1]',
     'localhost',
     'a.example',
-  ])('takes %s', (host) => {
+  ])('accepts %s', (host) => {
     expect(isRefused(host)).toBe(false);
   });
 });
 
-describe(`${publicConnector.name} that allows private addresses`, () => {
+describe(`${publicConnector.name} with private addresses allowed`, () => {
   const connect = (hostname: string, address = '127.0.0.1'): Promise<unknown> =>
     new Promise((resolve) => {
       const resolveName: Resolve = (_name, _options, callback) =>
@@ -70,7 +70,7 @@ describe(`${publicConnector.name} that allows private addresses`, () => {
     expect(await connect('a.example', address)).toBeInstanceOf(PrivateAddressError);
   });
 
-  it('does not connect to a metadata service by its name, whatever it resolves to', async () => {
+  it('does not connect to a metadata service by name, whatever it resolves to', async () => {
     expect(await connect('metadata.google.internal')).toBeInstanceOf(PrivateAddressError);
   });
 
@@ -81,7 +81,7 @@ describe(`${publicConnector.name} that allows private addresses`, () => {
 
 describe(isPublicAddress.name, () => {
   it.each(['8.8.8.8', '1.1.1.1', '203.0.112.1', '172.32.0.1', '2606:4700::1111', '2a00:1450::1'])(
-    'takes %s',
+    'accepts %s',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -131,9 +131,9 @@ describe(isPublicAddress.name, () => {
     ['not handed out', '4000::1'],
     ['no address', 'localhost'],
     ['no address', ''],
-    ['in a form that only some read', '0177.0.0.1'],
-    ['in a form that only some read', '2130706433'],
-  ])('refuses what is %s: %s', (_why, address) => {
+    ['in a form that only some parsers read', '0177.0.0.1'],
+    ['in a form that only some parsers read', '2130706433'],
+  ])('rejects an address that is %s: %s', (_why, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
@@ -152,7 +152,7 @@ const lookUp = (resolveName: Resolve, all: boolean) =>
   });
 
 describe(publicLookup.name, () => {
-  it('gives what a name resolves to, as one address or all', async () => {
+  it('returns the addresses of a name, one or all', async () => {
     const resolveName = resolving('8.8.8.8', '2606:4700::1111');
     expect(await lookUp(resolveName, false)).toEqual([null, '8.8.8.8', 4]);
     const [error, all] = await lookUp(resolveName, true);
@@ -175,7 +175,7 @@ describe(publicLookup.name, () => {
     },
   );
 
-  it('passes the failure of a name on', async () => {
+  it('passes on the failure of a lookup', async () => {
     const failure = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
     const [error] = await lookUp((_hostname, _options, callback) => callback(failure, []), true);
     expect(error).toBe(failure);
@@ -199,7 +199,7 @@ describe(publicConnector.name, () => {
     },
   );
 
-  it('refuses a name at the moment of connecting, whatever it was before', async () => {
+  it('checks a name when connecting, whatever it resolved to before', async () => {
     let times = 0;
     const rebinding: Resolve = (...rest) =>
       resolving(times++ === 0 ? '8.8.8.8' : '127.0.0.1')(...rest);

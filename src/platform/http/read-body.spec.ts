@@ -6,7 +6,7 @@ import { ContentionWindow } from '../queue/contention-window.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 import { CallerGoneError, readBody } from './read-body.js';
 
-/** A request as far as reading goes: a stream with headers. */
+/** Builds a request with what reading needs: a stream with headers. */
 function requestWith(
   headers: Record<string, string> = {},
   options: { writeContinue?: () => void } = {},
@@ -26,7 +26,7 @@ describe(readBody.name, () => {
     expect((await body).toString()).toBe('one 日本 three');
   });
 
-  it('gives a body of one piece without copying it', async () => {
+  it('returns a body of one piece uncopied', async () => {
     const request = requestWith();
     const piece = Buffer.from('whole');
     const body = read(request);
@@ -34,7 +34,7 @@ describe(readBody.name, () => {
     expect(await body).toBe(piece);
   });
 
-  it('gives a large body as it came, though many are read at a time', async () => {
+  it('returns large bodies intact when many are read concurrently', async () => {
     const pieces = Array.from({ length: 20 }, (_, index) => Buffer.alloc(65_536, index));
     const bodies = Array.from({ length: 12 }, () => {
       const request = requestWith();
@@ -47,7 +47,7 @@ describe(readBody.name, () => {
     for (const body of await Promise.all(bodies)) expect(body.equals(whole)).toBe(true);
   });
 
-  /** Reads many bodies at once. @returns the event loop's turns until all are there */
+  /** Reads many bodies concurrently. @returns the turns of the event loop until all are complete */
   async function turnsToRead(
     count: number,
     pieces: number,
@@ -78,17 +78,17 @@ describe(readBody.name, () => {
   it.each<[string, number, number, number, number]>([
     ['large bodies', 30, 10, 31, Infinity],
     ['middling bodies, when there are many', 40, 3, 10, Infinity],
-    ['a few middling bodies, which it reads as they come', 20, 3, 0, 5],
-  ])('lets others have a turn between the pieces of %s', async (_, count, pieces, least, most) => {
+    ['a few middling bodies, which need no turns', 20, 3, 0, 5],
+  ])('schedules other work between the pieces of %s', async (_, count, pieces, least, most) => {
     const turns = await turnsToRead(count, pieces);
     expect(turns).toBeGreaterThanOrEqual(least);
     expect(turns).toBeLessThanOrEqual(most);
   });
 
   it.each([
-    ['while other tenants call, and rests in between', 'b', 20, Infinity],
-    ['not while its tenant calls alone', 'a', 0, 5],
-  ])('takes turns over some middling bodies %s', async (_, other, least, most) => {
+    ['in turns with pauses while other tenants call', 'b', 20, Infinity],
+    ['at once while its tenant calls alone', 'a', 0, 5],
+  ])('reads some middling bodies %s', async (_, other, least, most) => {
     const time = new ContentionWindow();
     const share = new BodyBudget(100_000_000, time).shareOf('a');
     time.note('a');
@@ -99,7 +99,7 @@ describe(readBody.name, () => {
     expect(turns).toBeLessThanOrEqual(most);
   });
 
-  it('rests for as long as many wait, those that are whole included', async () => {
+  it('pauses for as long as many bodies wait, including complete ones', async () => {
     const time = new ContentionWindow();
     const share = new BodyBudget(100_000_000, time).shareOf('a');
     for (const tenant of ['a', 'b']) time.note(tenant);
@@ -110,7 +110,7 @@ describe(readBody.name, () => {
     expect(rests.length).toBeGreaterThan(30);
   });
 
-  it('gives up a large body whose sender leaves while it waits for its turn', async () => {
+  it('stops reading a large body whose sender disconnects while it waits', async () => {
     const request = requestWith();
     const body = read(request, 2_000_000);
     request.write(Buffer.alloc(300_000));
@@ -119,19 +119,19 @@ describe(readBody.name, () => {
     await expect(body).rejects.toBeInstanceOf(CallerGoneError);
   });
 
-  it('gives an empty buffer for no body', async () => {
+  it('returns an empty buffer for a missing body', async () => {
     const request = requestWith();
     request.end();
     expect(await read(request)).toHaveLength(0);
   });
 
-  it('takes a body of exactly the limit', async () => {
+  it('accepts a body of exactly the limit', async () => {
     const request = requestWith({ 'content-length': '1000' });
     request.end(Buffer.alloc(1_000));
     expect(await read(request)).toHaveLength(1_000);
   });
 
-  it('refuses a longer one by its length alone, before anything is read', async () => {
+  it('rejects a longer body by its length, without reading it', async () => {
     const writeContinue = jest.fn();
     const request = requestWith({ 'content-length': '3000001' }, { writeContinue });
     await expect(read(request, 3_000_000)).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describe(readBody.name, () => {
     expect(writeContinue).not.toHaveBeenCalled();
   });
 
-  it('refuses one that turns out longer, and lets the sender finish', async () => {
+  it('rejects a body that turns out to be longer, and lets the sender finish', async () => {
     const request = requestWith();
     const body = read(request, 10);
     request.write(Buffer.alloc(11));
@@ -153,7 +153,7 @@ describe(readBody.name, () => {
     await finished;
   });
 
-  it('throws the rest of large ones away in turns, so that others are served meanwhile', async () => {
+  it('discards the rest of large bodies in turns, so that other requests are served meanwhile', async () => {
     const ends = Array.from({ length: 20 }, async () => {
       const request = requestWith({ 'content-length': '700000' });
       const refused = expect(read(request, 600_000)).rejects.toMatchObject({ status: 413 });
@@ -185,7 +185,7 @@ describe(readBody.name, () => {
     };
     const piece = (letter: string) => Buffer.alloc(100_000, letter);
 
-    it('shows it each piece of a large body once, in order, those before it was large included', async () => {
+    it('passes it each piece of a large body once, in order, from the first one', async () => {
       const request = requestWith();
       const { seen, inspect } = inspector();
       const body = readBody(request, { maxBytes: 1_000_000, inspector: { inspect } });
@@ -195,7 +195,7 @@ describe(readBody.name, () => {
       expect(seen.map((text) => text[0])).toEqual(['a', 'b', 'c']);
     });
 
-    it('does not trouble it with what is not large', async () => {
+    it('does not call it for small bodies', async () => {
       const request = requestWith();
       const { seen, inspect } = inspector();
       const body = readBody(request, { maxBytes: 1_000_000, inspector: { inspect } });
@@ -204,7 +204,7 @@ describe(readBody.name, () => {
       expect(seen).toEqual([]);
     });
 
-    it('refuses the body with what it throws, keeps nothing of it and lets the sender finish', async () => {
+    it('rejects the body with the error it throws, stores nothing and lets the sender finish', async () => {
       const budget = new BodyBudget(10_000_000);
       const request = Object.assign(requestWith(), { bodyShare: budget.shareOf('tenant') });
       const { inspect } = inspector();
@@ -218,7 +218,7 @@ describe(readBody.name, () => {
     });
   });
 
-  it('refuses compressed bodies', async () => {
+  it('rejects compressed bodies', async () => {
     await expect(read(requestWith({ 'content-encoding': 'gzip' }))).rejects.toMatchObject({
       status: 415,
       param: 'content-encoding',
@@ -229,7 +229,7 @@ describe(readBody.name, () => {
     expect((await read(plain)).toString()).toBe('x');
   });
 
-  it('tells a sender who waits for it to go on', async () => {
+  it('sends 100 Continue to a sender that waits for it', async () => {
     const writeContinue = jest.fn();
     const request = requestWith({}, { writeContinue });
     request.end();
@@ -237,7 +237,7 @@ describe(readBody.name, () => {
     expect(writeContinue).toHaveBeenCalledTimes(1);
   });
 
-  it('notices a caller who hangs up half-way', async () => {
+  it('notices a caller that disconnects half-way', async () => {
     const request = requestWith();
     const body = read(request);
     request.write('half');
@@ -253,7 +253,7 @@ describe(readBody.name, () => {
     request.emit('error', new Error('again'));
   });
 
-  it('notices a caller who had hung up before', async () => {
+  it('notices a caller that had disconnected before', async () => {
     const request = requestWith();
     const closed = new Promise((resolve) => request.once('close', resolve));
     request.destroy();
@@ -280,13 +280,13 @@ describe(readBody.name, () => {
     });
 
     afterEach(() => {
-      // The timer that watches all bodies stops when there is none.
+      // The timer that watches all bodies stops when there are none.
       jest.advanceTimersByTime(200);
       expect(jest.getTimerCount()).toBe(0);
       jest.useRealTimers();
     });
 
-    it('gives up on one that drips', async () => {
+    it('rejects one that drips', async () => {
       const request = requestWith();
       const body = read(request, 1_000_000);
       const failed = expect(body).rejects.toMatchObject({ status: 408, param: 'body' });
@@ -300,7 +300,7 @@ describe(readBody.name, () => {
       expect(performance.now() - nowMs).toBeLessThan(14_000);
     });
 
-    it('waits for one that keeps up the rate', async () => {
+    it('waits for one that keeps the minimum rate', async () => {
       const request = requestWith();
       const body = read(request, 10_000_000);
       for (let second = 0; second < 60; second++) {

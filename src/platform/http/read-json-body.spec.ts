@@ -17,7 +17,7 @@ describe(readJsonBody.name, () => {
     'application/json; charset=utf-8',
     'Application/JSON ;charset=UTF-8',
     'application/vnd.api+json',
-  ])('takes content-type %j', async (contentType) => {
+  ])('accepts content-type %j', async (contentType) => {
     expect((await readJsonBody(requestWith(contentType))).value).toEqual({ a: 1 });
   });
 
@@ -27,14 +27,14 @@ describe(readJsonBody.name, () => {
     'application/jsonp',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=application/json',
-  ])('refuses content-type %j', async (contentType) => {
+  ])('rejects content-type %j', async (contentType) => {
     await expect(readJsonBody(requestWith(contentType))).rejects.toMatchObject({
       status: 415,
       param: 'content-type',
     });
   });
 
-  it('refuses a body that is no JSON object', async () => {
+  it('rejects a body that is not a JSON object', async () => {
     await expect(readJsonBody(requestWith(undefined, ''))).rejects.toMatchObject({
       status: 400,
       param: 'body',

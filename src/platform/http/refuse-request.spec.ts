@@ -7,7 +7,7 @@ import { answerClientError } from './refuse-request.js';
 
 const record = jest.fn();
 
-/** A socket that remembers what was written to it. */
+/** Creates a socket that records its output. */
 function fakeSocket(overrides: object = {}) {
   const socket = {
     writable: true,
@@ -54,7 +54,7 @@ describe(answerClientError.name, () => {
     });
   });
 
-  it('gives the same request id in both headers, a new one each time', () => {
+  it('sends the same request id in both headers, a new one each time', () => {
     const idsOf = ({ head }: { head: string[] }) =>
       head.filter((line) => /^(x-)?request-id: /.test(line)).map((line) => line.split(': ')[1]);
     const [one, repeated] = idsOf(answerTo('HPE_INVALID_METHOD'));
@@ -64,7 +64,7 @@ describe(answerClientError.name, () => {
   });
 
   it.each([
-    ['a connection that is gone', 'ECONNRESET', {}],
+    ['a closed connection', 'ECONNRESET', {}],
     ['a socket that cannot be written to', 'HPE_INVALID_METHOD', { writable: false }],
     [
       'a connection with an answer on its way',
@@ -79,14 +79,14 @@ describe(answerClientError.name, () => {
     expect(socket.destroy).toHaveBeenCalledTimes(1);
   });
 
-  it('answers where a handler has not sent anything yet', () => {
+  it('answers when a handler has not sent anything yet', () => {
     const answer = { headersSent: false, req: { complete: false } };
     const socket = fakeSocket({ _httpMessage: answer });
     answerClientError(Object.assign(new Error('parse error'), { code: 'HPE_X' }), socket, record);
     expect(socket.written).toContain('HTTP/1.1 400');
   });
 
-  it('lets the answer to the request before end that is whole, and then closes', async () => {
+  it('completes the answer to the previous request and then closes', async () => {
     const server = createServer((_request, response) => {
       setTimeout(() => response.end('the answer'), 20);
     });

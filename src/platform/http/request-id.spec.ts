@@ -3,7 +3,7 @@ import { mintRequestId } from './request-id.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const at = (text: string) => mintRequestId(Date.parse(text));
-/** Without what is random. */
+/** Returns an id without its random part. */
 const timeOf = (id: string) => id.slice(0, 18);
 
 describe(mintRequestId.name, () => {
@@ -13,7 +13,7 @@ describe(mintRequestId.name, () => {
     expect(new Set(ids).size).toBe(1_000);
   });
 
-  it('keeps ids in the order of time, within ten seconds', () => {
+  it('orders ids by time within ten seconds', () => {
     const times = [
       '2020-01-01T00:00:00Z',
       '2026-01-31T23:59:59.999Z',
@@ -34,7 +34,7 @@ describe(mintRequestId.name, () => {
     expect(timeOf(at('2026-02-01T00:00:00Z'))).toBe(`6d6f6e74-${(73 * 64).toString(16)}-4000`);
   });
 
-  it.each(['1999-06-15T12:00:00Z', '2200-06-15T12:00:00Z'])('bears a clock at %s', (time) => {
+  it.each(['1999-06-15T12:00:00Z', '2200-06-15T12:00:00Z'])('tolerates a clock at %s', (time) => {
     expect(at(time)).toMatch(/^6d6f6e74-(00|ff)/);
     expect(at(time)).toMatch(UUID_V4);
   });

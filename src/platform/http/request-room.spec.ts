@@ -10,7 +10,7 @@ function roomIn(budget: BodyBudget, tenant = 'tenant') {
 }
 
 describe(RequestRoom.name, () => {
-  it('counts among the bodies until the response has ended', () => {
+  it('counts with the bodies until the response has ended', () => {
     const budget = new BodyBudget(100);
     const { res, room } = roomIn(budget);
     room.take(20);
@@ -20,7 +20,7 @@ describe(RequestRoom.name, () => {
     expect(budget.used).toBe(0);
   });
 
-  it('has what is large loaded in turns, tenant by tenant, and what is little at once', async () => {
+  it('loads large items in turns, tenant by tenant, and small ones at once', async () => {
     const budget = new BodyBudget(100);
     const order: string[] = [];
     const ends: (() => void)[] = [];
@@ -41,7 +41,7 @@ describe(RequestRoom.name, () => {
     expect(order.slice(3)).toEqual(['many', 'other', 'many', 'many']);
   });
 
-  it('goes on to the next after one that fails, and loads nothing for who has left', async () => {
+  it('continues after a failure, and loads nothing for disconnected callers', async () => {
     const budget = new BodyBudget(100);
     const { res, room } = roomIn(budget);
     const fails = () => Promise.reject(new Error('gone'));
@@ -55,7 +55,7 @@ describe(RequestRoom.name, () => {
     expect(await roomIn(budget).room.inTurn(1_000_000, () => Promise.resolve(1))).toBe(1);
   });
 
-  it('counts nothing where nobody has a share', async () => {
+  it('counts nothing without a share', async () => {
     const room = new RequestRoom({} as BudgetedRequest);
     expect(() => room.take(1_000_000_000)).not.toThrow();
     expect(await room.inTurn(1_000_000_000, () => Promise.resolve(1))).toBe(1);

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { RateLimitError } from '../errors/gateway-errors.js';
 
 /**
- * The limit on pipelined requests: those that arrive in one turn of the event loop, and those that wait for the first
- * answer. Node accepts all that one segment holds, which is six hundred, and any number of segments.
+ * Limit on pipelined requests, counted per turn of the event loop and among those waiting for the first answer. Node
+ * accepts all requests of a TCP segment, up to six hundred, and any number of segments.
  */
 const MAX_IN_A_ROW = 16;
 export const TOO_MANY = new RateLimitError(

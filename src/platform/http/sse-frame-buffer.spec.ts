@@ -13,7 +13,7 @@ const STREAMS: [string, string][] = [
   ['text beyond ASCII', 'data: größe 日本 🙂\n\ndata: 🙂\r\n\r\n'],
 ];
 
-/** What comes out for the pieces, as text, and what is left. */
+/** Pushes the pieces and returns the frames as text, and the rest. */
 function feed(
   pieces: readonly Buffer[],
   maxFrameBytes = 1_000,
@@ -27,13 +27,13 @@ function feed(
 }
 
 describe(SseFrameBuffer.name, () => {
-  it('gives out whole events only, and keeps the rest', () => {
+  it('returns whole events only and keeps the rest', () => {
     const { frames, rest } = feed([Buffer.from('data: a\n\ndata: b\n\ndata: half')]);
     expect(frames).toEqual(['data: a\n\ndata: b\n\n']);
     expect(rest).toBe('data: half');
   });
 
-  it.each(STREAMS)('gives out all of a stream with %s, cut in two anywhere', (_, stream) => {
+  it.each(STREAMS)('returns all of a stream with %s, split in two anywhere', (_, stream) => {
     const bytes = Buffer.from(stream);
     for (let offset = 0; offset <= bytes.length; offset++) {
       const { frames, rest } = feed([bytes.subarray(0, offset), bytes.subarray(offset)]);
@@ -43,7 +43,7 @@ describe(SseFrameBuffer.name, () => {
   });
 
   it.each(STREAMS)(
-    'gives out each event of a stream with %s as it ends, byte by byte',
+    'returns each event of a stream with %s as soon as it ends, byte by byte',
     (_, stream) => {
       const buffer = new SseFrameBuffer(1_000);
       let sent = '';
@@ -59,7 +59,7 @@ describe(SseFrameBuffer.name, () => {
     },
   );
 
-  it('loses and doubles nothing however the stream is cut', () => {
+  it('neither loses nor repeats bytes, however the stream is split', () => {
     const random = new SeededRandom(7);
     const alphabet = ['\n', '\n', '\r\n', 'data: x', ': c', '日'];
     for (let round = 0; round < 500; round++) {
@@ -78,12 +78,12 @@ describe(SseFrameBuffer.name, () => {
     }
   });
 
-  it('gives a chunk that ends with a blank line without copying it', () => {
+  it('returns a chunk that ends with a blank line uncopied', () => {
     const chunk = Buffer.from('data: a\n\n');
     expect(new SseFrameBuffer(10).push(chunk)).toBe(chunk);
   });
 
-  it('takes an event of 10 MB in small pieces', () => {
+  it('accepts an event of 10 MB in small pieces', () => {
     const stream = Buffer.concat([Buffer.alloc(10_000_000, 'x'), Buffer.from('\n\n')]);
     const pieces: Buffer[] = [];
     for (let start = 0; start < stream.length; start += 512) {
@@ -94,7 +94,7 @@ describe(SseFrameBuffer.name, () => {
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
-  it('gives up on an event beyond the limit', () => {
+  it('throws a RangeError for an event over the limit', () => {
     const buffer = new SseFrameBuffer(10);
     buffer.push(Buffer.from('data: 4567'));
     expect(() => buffer.push(Buffer.from('8'))).toThrow(RangeError);

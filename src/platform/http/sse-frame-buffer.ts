@@ -1,13 +1,17 @@
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const NOTHING = -1;
 
-/** The longest part of a blank line that can span two chunks: `\n\r`. */
-const OVERHANG_BYTES = 2;
-
-/** Splits a byte stream at the blank lines that end server-sent events, wherever the network split it. Does not decode, so split characters do not matter. */
+/**
+ * Splits a byte stream at the blank lines that end server-sent events, wherever the network split it.
+ * Does not decode, so split characters do not matter, and relays can pass the bytes on uncopied.
+ */
 export class SseFrameBuffer {
   private pieces: Buffer[] = [];
   private pendingBytes = 0;
+  /** The last two pending bytes: a blank line can span chunks. */
+  private last = NOTHING;
+  private beforeLast = NOTHING;
 
   /** @param maxFrameBytes the longest event */
   constructor(private readonly maxFrameBytes: number) {}
@@ -17,22 +21,17 @@ export class SseFrameBuffer {
    * @throws RangeError when an event exceeds the limit
    */
   push(chunk: Buffer): Buffer | undefined {
-    if (this.pendingBytes === 0) {
-      const end = endOfLastFrame(chunk);
-      if (end === chunk.length) return chunk;
-      this.keep(chunk.subarray(end));
-      return end === 0 ? undefined : chunk.subarray(0, end);
-    }
-
-    const overhang = this.overhang();
-    const end = endOfLastFrame(Buffer.concat([overhang, chunk])) - overhang.length;
-    if (end <= 0) {
+    const end = this.endOfLastFrame(chunk);
+    if (end === 0) {
       this.keep(chunk);
       return undefined;
     }
-    const frames = Buffer.concat([...this.pieces, chunk.subarray(0, end)]);
+    const ending = end === chunk.length ? chunk : chunk.subarray(0, end);
+    const frames = this.pendingBytes === 0 ? ending : Buffer.concat([...this.pieces, ending]);
     this.pieces = [];
     this.pendingBytes = 0;
+    this.last = NOTHING;
+    this.beforeLast = NOTHING;
     if (end < chunk.length) this.keep(chunk.subarray(end));
     return frames;
   }
@@ -42,33 +41,30 @@ export class SseFrameBuffer {
     return Buffer.concat(this.pieces);
   }
 
-  /** Returns the last bytes, however small the pieces they came in. */
-  private overhang(): Buffer {
-    let tail = Buffer.alloc(0);
-    for (let index = this.pieces.length - 1; index >= 0; index--) {
-      tail = Buffer.concat([this.pieces[index]!.subarray(-OVERHANG_BYTES), tail]);
-      if (tail.length >= OVERHANG_BYTES) break;
+  /**
+   * Returns the offset after the last blank line of the chunk, 0 without one. A loop, because the blank
+   * line is usually at the very end, and a native search costs more than reading a few hundred bytes.
+   */
+  private endOfLastFrame(chunk: Buffer): number {
+    for (let at = chunk.length - 1; at >= 0; at--) {
+      if (chunk[at] !== LINE_FEED) continue;
+      const before = at > 0 ? chunk[at - 1] : this.last;
+      if (before === LINE_FEED) return at + 1;
+      if (before !== CARRIAGE_RETURN) continue;
+      const first = at > 1 ? chunk[at - 2] : at === 1 ? this.last : this.beforeLast;
+      if (first === LINE_FEED) return at + 1;
     }
-    return tail.subarray(-OVERHANG_BYTES);
+    return 0;
   }
 
   private keep(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.beforeLast = piece.length > 1 ? piece[piece.length - 2]! : this.last;
+    this.last = piece[piece.length - 1]!;
     this.pieces.push(piece);
     this.pendingBytes += piece.length;
     if (this.pendingBytes > this.maxFrameBytes) {
       throw new RangeError(`an event of more than ${this.maxFrameBytes} bytes`);
     }
   }
-}
-
-/** Returns the offset after the last blank line in `bytes`, 0 without one. */
-function endOfLastFrame(bytes: Buffer): number {
-  let end = bytes.lastIndexOf('\n\n');
-  end = end === -1 ? 0 : end + 2;
-  if (bytes.includes(CARRIAGE_RETURN)) {
-    const windows = bytes.lastIndexOf('\n\r\n');
-    if (windows !== -1) end = Math.max(end, windows + 3);
-  }
-  while (end > 0 && bytes[end] === LINE_FEED) end++;
-  return end;
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { CallerGoneError } from './read-body.js';
 import { SseWriter } from './sse-writer.js';
 
-/** A response whose reader can be made to stop reading and to leave. */
+/** A response whose reader can stop reading and disconnect. */
 class FakeResponse extends EventEmitter {
   headersSent = false;
   destroyed = false;
@@ -85,7 +85,7 @@ describe(SseWriter.name, () => {
     expect(response.ended).toBe(false);
   });
 
-  it('has nothing to break off before its head is sent', () => {
+  it('has nothing to close before its head is sent', () => {
     writer.cut('last');
     expect([response.written, response.headersSent, response.ended]).toEqual(['', false, false]);
     expect(jest.getTimerCount()).toBe(0);
@@ -103,7 +103,7 @@ describe(SseWriter.name, () => {
     expect(response.written).toBe(': waiting\n\n'.repeat(2) + 'data: a\n\n');
   });
 
-  it('does not end a response whose head was not sent: an error may still go out', () => {
+  it('does not end a response whose head was not sent, because an error may follow', () => {
     writer.end();
     expect(response.ended).toBe(false);
     jest.advanceTimersByTime(60_000);
@@ -117,14 +117,14 @@ describe(SseWriter.name, () => {
     await Promise.resolve();
     expect(isWritten).toBe(false);
     jest.advanceTimersByTime(30_000);
-    expect(response.written).toBe('data: a\n\n'); // and does not pile comments up meanwhile
+    expect(response.written).toBe('data: a\n\n'); // Without piling up comments meanwhile.
     response.isFull = false;
     response.emit('drain');
     await writing;
     expect(response.listenerCount('drain') + response.listenerCount('close')).toBe(0);
   });
 
-  it('notices a reader who leaves, now or before', async () => {
+  it('notices a reader that disconnects, now or before', async () => {
     response.isFull = true;
     const writing = expect(writer.write('data: a\n\n')).rejects.toBeInstanceOf(CallerGoneError);
     response.destroy();

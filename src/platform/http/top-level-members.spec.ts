@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SeededRandom } from '../../../test/support/seeded-random.js';
 import { topLevelMembers, spliceMembers } from './top-level-members.js';
 
-/** The members as pairs of key and value text. */
+/** Returns the members as pairs of key and value text. */
 function membersOf(text: string): [string, string][] {
   const bytes = Buffer.from(text);
   return topLevelMembers(bytes).map(({ key, valueStart, valueEnd }) => [
@@ -31,14 +31,14 @@ describe(topLevelMembers.name, () => {
     ]);
   });
 
-  it('does not count white space around values', () => {
+  it('excludes white space around values', () => {
     expect(membersOf(' \r\n{\t"a" : 1 ,\n "b"\t:\r\n[ 2 , 3 ]\n} \n')).toEqual([
       ['a', '1'],
       ['b', '[ 2 , 3 ]'],
     ]);
   });
 
-  it('reads keys that are spelled with escapes', () => {
+  it('reads keys with escapes', () => {
     expect(membersOf('{"mod\\u0065l":1,"a\\"b":2,"c\\\\":3,"\\ud83d\\ude42":4}')).toEqual([
       ['model', '1'],
       ['a"b', '2'],
@@ -47,7 +47,7 @@ describe(topLevelMembers.name, () => {
     ]);
   });
 
-  it('is not misled by what strings say', () => {
+  it('is not misled by strings', () => {
     const text = '{"a":"}],\\"model\\":\\"x\\"","b":"\\\\","c":"\\\\\\"","{":{"d":"}"},"e":""}';
     expect(membersOf(text)).toEqual([
       ['a', '"}],\\"model\\":\\"x\\""'],
@@ -82,7 +82,7 @@ describe(topLevelMembers.name, () => {
 });
 
 describe(spliceMembers.name, () => {
-  it('exchanges, leaves out and adds members and keeps all others byte for byte', () => {
+  it('replaces, removes and adds members and keeps all others byte for byte', () => {
     const text = '{"model" : "a/b" , "temperature":1.0, "stop":["\\u0041"], "provider":{}}';
     const edited = splice(text, { model: '"x"', provider: undefined, store: 'false' });
     expect(edited).toBe('{"model" : "x","temperature":1.0,"stop":["\\u0041"],"store":false}');
@@ -94,11 +94,11 @@ describe(spliceMembers.name, () => {
     ['{"a":1}', { a: undefined }, '{}'],
     ['{"a":1}', { b: undefined }, '{"a":1}'],
     ['{"a":1,"b":2}', { a: undefined, b: undefined, c: '3' }, '{"c":3}'],
-  ])('makes of %s with %j %s', (text, edits, expected) => {
+  ])('turns %s with %j into %s', (text, edits, expected) => {
     expect(splice(text, edits)).toBe(expected);
   });
 
-  it('edits a member however its key is spelled', () => {
+  it('edits a member however its key is encoded', () => {
     expect(JSON.parse(splice('{"mod\\u0065l":"a/b"}', { model: '"x"' }))).toEqual({ model: 'x' });
     expect(splice('{"\\u0070rovider":1}', { provider: undefined })).toBe('{}');
   });
@@ -111,11 +111,11 @@ describe(spliceMembers.name, () => {
     expect(splice('{"a":1,"a":2}', { a: undefined })).toBe('{}');
   });
 
-  it('spells keys that it adds as JSON', () => {
+  it('encodes added keys as JSON', () => {
     expect(JSON.parse(splice('{}', { 'a"\n': '1' }))).toEqual({ 'a"\n': 1 });
   });
 
-  it.each([1, 2, 3, 4])('does what editing the parsed object does (seed %d)', (seed) => {
+  it.each([1, 2, 3, 4])('equals editing the parsed object (seed %d)', (seed) => {
     const random = new SeededRandom(seed);
     for (let round = 0; round < 500; round++) {
       const text = spellObject(random, 0);
@@ -199,7 +199,7 @@ function spellValue(random: SeededRandom, depth: number): string {
   }
 }
 
-/** A string as JSON, some of its characters escaped that need not be. */
+/** Encodes a string as JSON, with some needless escapes. */
 function spellString(random: SeededRandom, text: string): string {
   const inner = JSON.stringify(text).slice(1, -1);
   if (random.below(2) === 0) return `"${inner}"`;

@@ -34,7 +34,7 @@ describe(assertValid.name, () => {
       map: { x: 1 },
       list: [{ id: true }],
     },
-  ])('takes %j', (body) => {
+  ])('accepts %j', (body) => {
     expect(() => assertValid(validate, body)).not.toThrow();
   });
 
@@ -61,19 +61,19 @@ describe(assertValid.name, () => {
     [{ name: 'a', list: [{ id: 0 }] }, 'list.0.id', '`list.0.id` must be a boolean.'],
     [[], 'body', '`body` must be an object.'],
     [null, 'body', '`body` must be an object.'],
-  ])('refuses %j, naming %s', (body, param, message) => {
+  ])('rejects %j and names %s', (body, param, message) => {
     expect(() => assertValid(validate, body)).toThrow(
       expect.objectContaining({ status: 400, type: 'invalid_request_error', param, message }),
     );
   });
 
-  it('names a field too many', () => {
+  it('names an unknown field', () => {
     expect(() => assertValid(validate, { name: 'a', other: 1 })).toThrow(
       expect.objectContaining({ param: 'other' }),
     );
   });
 
-  it('cuts keys that callers make very long', () => {
+  it('truncates very long keys', () => {
     const body = { name: 'a', map: { ['k'.repeat(10_000)]: 'x' } };
     expect(() => assertValid(validate, body)).toThrow(InvalidRequestError);
     expect(() => assertValid(validate, body)).toThrow(
@@ -103,7 +103,7 @@ describe(assertPart.name, () => {
   const whole = { text: 'x', image: 'https://a.b' };
 
   it.each([whole, { ...whole, image: { url: '' }, flag: null, list: [{ id: '' }], other: 1 }])(
-    'takes %j',
+    'accepts %j',
     (part) => {
       expect(() => assertPart(isPart, part, 'a.0')).not.toThrow();
     },
@@ -119,7 +119,7 @@ describe(assertPart.name, () => {
     [{ ...whole, list: {} }, 'a.0.list', 'an array'],
     [{ ...whole, list: [1] }, 'a.0.list.0.id', 'a string'],
     [{ ...whole, list: [{ id: '' }, {}] }, 'a.0.list.1.id', 'a string'],
-  ])('refuses %j, naming %s', (part, param, wanted) => {
+  ])('rejects %j and names %s', (part, param, wanted) => {
     expect(() => assertPart(isPart, part, 'a.0')).toThrow(
       expect.objectContaining({ status: 400, param, message: `\`${param}\` must be ${wanted}.` }),
     );

@@ -92,9 +92,9 @@ export function assertValidBody<Value extends JsonObject>(
 }
 
 /**
- * The same of a part of a body whose shape depends on its type, such as a content part. A member
- * that is missing is told like one of a wrong type, and an object by its first required member:
- * `image_url.url` must be a string.
+ * Validates a part of a body whose shape depends on its type, such as a content part. Reports a missing
+ * member like one of a wrong type, and a wrong object by its first required member: `image_url.url` must
+ * be a string.
  *
  * @param path dotted path of the part
  * @throws InvalidRequestError as `assertValid`
@@ -122,7 +122,7 @@ export function assertPart<Part>(
   throw new InvalidRequestError(param, `\`${param}\` must be ${types}.`);
 }
 
-/** What a schema says of a member, or of the elements of an array. */
+/** Returns the schema of a member, or of the elements of an array. */
 function memberSchema(schema: unknown, step: string): unknown {
   if (!isJsonObject(schema)) return undefined;
   return isJsonObject(schema.properties) ? schema.properties[step] : schema.items;

@@ -8,7 +8,7 @@ const COMMAND_TIMEOUT_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 /** No instance publishes longer texts. */
 const MAX_HEARD = 131_072;
-/** The connection is dead when this instance does not hear its own text within this time. */
+/** Time limit for receiving an own message, after which the connection counts as dead. */
 const DEAF_AFTER_MS = 5_000;
 
 interface Topic {
@@ -25,7 +25,7 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
   /** Prefixes topics: channels are one namespace over all databases of a server. */
   private readonly prefix: string;
   private isHearing = false;
-  /** Since when a text of this instance has not been heard. */
+  /** When the oldest own message was published that has not been received; undefined without one. */
   private unheardSinceMs: number | undefined;
 
   constructor(url: string) {
@@ -67,7 +67,7 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
   }
 
   async onModuleInit(): Promise<void> {
-    // Connecting takes as long as it takes.
+    // Connecting has no time limit.
     this.subscriber.connect().catch(() => undefined);
     await this.publisher.connect();
   }
@@ -91,12 +91,12 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     } else if (this.isHearing) {
       this.unheardSinceMs ??= nowMs;
     }
-    const told = await this.publisher.ask((redis) => redis.publish(this.prefix + topic, text));
-    if (told === undefined) this.unheardSinceMs = undefined;
-    return told !== undefined;
+    const receivers = await this.publisher.ask((redis) => redis.publish(this.prefix + topic, text));
+    if (receivers === undefined) this.unheardSinceMs = undefined;
+    return receivers !== undefined;
   }
 
-  /** Without the permission to subscribe, nothing is heard. */
+  /** Without permission to subscribe, no messages are received. */
   private async subscribe(topic: string, { onBack }: Topic): Promise<void> {
     try {
       await this.subscriber.subscribe(this.prefix + topic);

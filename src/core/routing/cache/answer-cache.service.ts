@@ -16,7 +16,7 @@ const DEFAULT_TTL_SECONDS = 300;
 
 const MAX_TTL_SECONDS = 86_400;
 
-/** What the cache has to do with one request whose caller asked for it. */
+/** Cache parameters of a request whose caller enabled the cache. */
 export interface CacheLookup {
   readonly tenantId: string;
   readonly key: string;

@@ -25,7 +25,7 @@ type ChoiceEvent = Extract<CachedEvent, { choice: number }>;
 /** Finish reasons of complete answers. */
 const COMPLETE: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'tool_calls']);
 
-/** Of one base64-encoded number. */
+/** Characters of one base64-encoded number. */
 const CHARACTERS_PER_NUMBER = 11;
 
 /** Records an answer as it passes, as long as it can be cached. */
@@ -113,9 +113,9 @@ export class CacheRecorder {
   private addRelayed({ dialect, answer, usage, finishReason }: RelayEvent): void {
     if (dialect !== 'responses') return this.giveUp();
     if (!answer) return;
-    const said = readResponseOutput(answer.output);
-    if (!said || finishReason === undefined) return this.giveUp();
-    for (const event of said) this.add(event);
+    const events = readResponseOutput(answer.output);
+    if (!events || finishReason === undefined) return this.giveUp();
+    for (const event of events) this.add(event);
     this.finish({ type: 'finish', choice: 0, reason: finishReason });
     if (usage) this.usage = { type: 'usage', usage };
   }
@@ -141,7 +141,7 @@ export class CacheRecorder {
  */
 function join(last: ChoiceEvent, next: ChoiceEvent): boolean {
   if (last.type === 'text' && next.type === 'text') {
-    // Log probabilities belong to the tokens of their own piece.
+    // Each piece has its own log probabilities.
     if (last.logprobs != null || next.logprobs != null) return false;
     last.text += next.text;
     return true;

@@ -55,7 +55,7 @@ describe(InProcessCacheStore.name, () => {
     expect(store.bytesInUse()).toBe(0);
   });
 
-  it('holds no more memory than the value needs', () => {
+  it('uses only the memory that the value needs', () => {
     const store = withRoomFor(10_000);
     store.set('tenant', 'a', Buffer.from('a short answer'), 60);
     expect(store.get('a')?.toString()).toBe('a short answer');

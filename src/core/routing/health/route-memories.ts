@@ -1,8 +1,9 @@
 import type { Clock } from '../../../canonical/clock.js';
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import type { RouteNews } from './health-message.js';
 import { FAILURES_TO_OPEN, isOpen, newsOf, type RouteMemory } from './route-memory.js';
 import { readName } from './route-names.js';
-import { forgetOldest, MAX_ROUTES } from './speed-memory.js';
+import { MAX_ROUTES } from './speed-memory.js';
 
 /** After a cooldown, one request in this time probes the route until it answers. */
 export const PROBE_EVERY_MS = 1_000;
@@ -14,9 +15,9 @@ export const MAX_REST_MS = 3_600_000;
 /** A route untried for this long after its pause no longer counts as failing. */
 export const FORGIVEN_AFTER_MS = 300_000;
 /** A local success this recent outweighs failures that another instance reports. */
-const OWN_EYES_MS = 2_000;
+const LOCAL_EVIDENCE_MS = 2_000;
 /** A pause that grew by at least this much is reported to other instances. */
-const TOLD_STEP_MS = 250;
+const REPORTED_STEP_MS = 250;
 
 /** Notifies other instances; names are route names, see `route-names.ts`. */
 export interface HealthWatcher {
@@ -28,9 +29,9 @@ export interface HealthWatcher {
 
 /** Holds the health of routes by name, and what instances exchange about it. */
 export class RouteMemories {
-  private readonly memories = new Map<string, RouteMemory>();
+  private readonly memories = boundedCache<string, RouteMemory>(MAX_ROUTES);
   /** When an answer last completed, by provider name. */
-  private readonly reachedMs = new Map<string, number>();
+  private readonly reachedMs = boundedCache<string, number>(MAX_ROUTES);
   /** Undefined on a single instance. */
   watcher: HealthWatcher | undefined;
 
@@ -46,28 +47,28 @@ export class RouteMemories {
     return this.memories.size;
   }
 
-  [Symbol.iterator](): IterableIterator<[string, RouteMemory]> {
-    return this.memories.entries();
+  /** Iterates over the routes, oldest first. */
+  *[Symbol.iterator](): Generator<[string, RouteMemory]> {
+    for (const name of this.memories.rkeys()) yield [name, this.memories.peek(name)!];
   }
 
   get(name: string): RouteMemory | undefined {
-    return this.memories.get(name);
+    return this.memories.peek(name);
   }
 
   /** Returns the memory of a route, creating it if needed. */
   of(name: string): RouteMemory {
-    let memory = this.memories.get(name);
+    let memory = this.memories.peek(name);
     if (!memory) {
       memory = {
         triedMs: -Infinity,
         failures: 0,
         coolUntilMs: 0,
-        turnedMs: -Infinity,
-        toldUntilMs: 0,
+        changedMs: -Infinity,
+        reportedUntilMs: 0,
         completedMs: -Infinity,
         isWanted: false,
       };
-      forgetOldest(this.memories);
       this.memories.set(name, memory);
     }
     return memory;
@@ -75,7 +76,7 @@ export class RouteMemories {
 
   /** Returns whether the route is paused. Called for a request that would take it. */
   rests(name: string, nowMs: number): boolean {
-    const memory = this.memories.get(name);
+    const memory = this.memories.peek(name);
     if (memory === undefined || memory.coolUntilMs <= nowMs) return false;
     memory.isWanted = true;
     return true;
@@ -85,37 +86,36 @@ export class RouteMemories {
     const memory = this.of(name);
     memory.coolUntilMs = nowMs + pauseMs;
     if (pauseMs <= 0) return;
-    memory.turnedMs = nowMs;
+    memory.changedMs = nowMs;
     // A route under constant failing calls restarts its pause all the time; only real growth is
     // reported.
-    const step = Math.min(TOLD_STEP_MS, pauseMs / 2);
-    if (memory.coolUntilMs - memory.toldUntilMs < step) return;
-    memory.toldUntilMs = memory.coolUntilMs;
+    const step = Math.min(REPORTED_STEP_MS, pauseMs / 2);
+    if (memory.coolUntilMs - memory.reportedUntilMs < step) return;
+    memory.reportedUntilMs = memory.coolUntilMs;
     this.watcher?.changed(name);
   }
 
   /** Ends a pause caused by failures. A cooldown requested by the vendor stays. */
   endPause(name: string, memory: RouteMemory, nowMs: number): void {
     if (!isOpen(memory)) return;
-    memory.turnedMs = nowMs;
+    memory.changedMs = nowMs;
     memory.coolUntilMs = 0;
-    memory.toldUntilMs = 0;
+    memory.reportedUntilMs = 0;
     this.watcher?.changed(name);
   }
 
   /** Records a completed answer. */
   complete(name: string, providerName: string, nowMs: number): void {
-    const memory = this.memories.get(name);
+    const memory = this.memories.peek(name);
     if (!memory) return;
     memory.failures = 0;
     memory.completedMs = nowMs;
-    forgetOldest(this.reachedMs);
     this.reachedMs.set(providerName, nowMs);
   }
 
   /** Records a request that tries the route. */
   tryOut(name: string, nowMs: number): void {
-    if (this.leaveToProbe(name, nowMs)) this.watcher?.trying(name);
+    if (this.reserveProbe(name, nowMs)) this.watcher?.trying(name);
   }
 
   /**
@@ -123,8 +123,8 @@ export class RouteMemories {
    *
    * @returns whether the route is paused for failures
    */
-  leaveToProbe(name: string, nowMs = this.clock.monotonicMs()): boolean {
-    const memory = this.memories.get(name);
+  reserveProbe(name: string, nowMs = this.clock.monotonicMs()): boolean {
+    const memory = this.memories.peek(name);
     if (!memory || !isOpen(memory)) return false;
     memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
     return true;
@@ -132,7 +132,7 @@ export class RouteMemories {
 
   /** Returns the remaining pause of a failing route, in ms; undefined for others. */
   openForMs(name: string): number | undefined {
-    const memory = this.memories.get(name);
+    const memory = this.memories.peek(name);
     return memory && isOpen(memory)
       ? Math.max(0, memory.coolUntilMs - this.clock.monotonicMs())
       : undefined;
@@ -140,7 +140,7 @@ export class RouteMemories {
 
   /** Returns whether a request wanted the route during its pause, and resets that. */
   takeWanted(name: string): boolean {
-    const memory = this.memories.get(name);
+    const memory = this.memories.peek(name);
     if (!memory?.isWanted) return false;
     memory.isWanted = false;
     return true;
@@ -148,12 +148,12 @@ export class RouteMemories {
 
   /** Returns what to report about a route. */
   newsOf(name: string, nowMs = this.clock.monotonicMs()): RouteNews {
-    return newsOf(name, this.memories.get(name), nowMs);
+    return newsOf(name, this.memories.peek(name), nowMs);
   }
 
   /** Returns the reports on all routes that are not healthy. */
   allNews(nowMs = this.clock.monotonicMs()): RouteNews[] {
-    return [...this.memories]
+    return [...this]
       .filter(([, { coolUntilMs }]) => coolUntilMs > Math.max(0, nowMs - FORGIVEN_AFTER_MS))
       .map(([name]) => this.newsOf(name, nowMs))
       .filter(({ type }) => type !== 'well');
@@ -161,19 +161,19 @@ export class RouteMemories {
 
   /** Adopts another instance's report, unless something newer is known here. */
   learn({ type, name, ageMs, restMs }: RouteNews, nowMs = this.clock.monotonicMs()): void {
-    const known = this.memories.get(name);
-    const turnedMs = nowMs - ageMs;
-    if (known && known.turnedMs > turnedMs) return;
+    const known = this.memories.peek(name);
+    const changedMs = nowMs - ageMs;
+    if (known && known.changedMs > changedMs) return;
     if (type === 'well') {
       if (!known) return;
       if (isOpen(known)) known.coolUntilMs = 0;
       known.failures = 0;
-      known.turnedMs = turnedMs;
+      known.changedMs = changedMs;
       return;
     }
     // A model's name is never a provider's.
-    const seenWellMs = this.reachedMs.get(name) ?? known?.completedMs ?? -Infinity;
-    if (type === 'open' && nowMs - seenWellMs < OWN_EYES_MS) return;
+    const seenWellMs = this.reachedMs.peek(name) ?? known?.completedMs ?? -Infinity;
+    if (type === 'open' && nowMs - seenWellMs < LOCAL_EVIDENCE_MS) return;
     // Reports from others must not evict local knowledge.
     if (!known && this.memories.size >= MAX_ROUTES) return;
     const memory = this.of(name);
@@ -182,7 +182,7 @@ export class RouteMemories {
     const mayBePooled = type === 'cooling' && (isOwn || account !== undefined);
     const limitMs = mayBePooled ? MAX_REST_MS : this.longestPauseMs();
     memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + Math.min(restMs, limitMs));
-    memory.toldUntilMs = memory.coolUntilMs;
-    memory.turnedMs = turnedMs;
+    memory.reportedUntilMs = memory.coolUntilMs;
+    memory.changedMs = changedMs;
   }
 }

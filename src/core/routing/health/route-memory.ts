@@ -12,9 +12,9 @@ export interface RouteMemory {
   /**
    * Start of the latest pause, or the answer that ended one. Failures of earlier calls are ignored.
    */
-  turnedMs: number;
+  changedMs: number;
   /** End of the latest pause as other instances know it. */
-  toldUntilMs: number;
+  reportedUntilMs: number;
   /** When an answer last completed here. */
   completedMs: number;
   /** Whether a request wanted the route since this was last read. */
@@ -44,7 +44,7 @@ export function isOpen({ failures, coolUntilMs }: RouteMemory): boolean {
 /** Builds the report on a route; unknown routes are healthy. */
 export function newsOf(name: string, memory: RouteMemory | undefined, nowMs: number): RouteNews {
   if (!memory) return { type: 'well', name, ageMs: 0, restMs: 0 };
-  const ageMs = Math.min(MAX_MS, Math.max(0, Math.floor(nowMs - memory.turnedMs)));
+  const ageMs = Math.min(MAX_MS, Math.max(0, Math.floor(nowMs - memory.changedMs)));
   const restMs = Math.min(MAX_MS, Math.max(0, Math.ceil(memory.coolUntilMs - nowMs)));
   if (isOpen(memory)) return { type: 'open', name, ageMs, restMs };
   return { type: restMs > 0 ? 'cooling' : 'well', name, ageMs, restMs };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { InstanceChannel } from '../../../platform/channel/instance-channel.js';
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import type { RouteHealth } from '../route-health.js';
 import { PROBE_EVERY_MS } from './route-memories.js';
 import { readName } from './route-names.js';
@@ -22,7 +23,7 @@ const ANSWER_WITHIN_MS = 400;
 const MAX_INSTANCES = 1_000;
 
 /**
- * The instance that probes a route, and until when. `by` is undefined until this instance has heard
+ * The instance that probes a route, and until when. `by` is undefined until this instance has received
  * its own claim.
  */
 interface Try {
@@ -48,10 +49,10 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   private sending: Promise<void> | undefined;
   private answering: NodeJS.Timeout | undefined;
   private isAnswered = false;
-  private telling: NodeJS.Timeout | undefined;
+  private speedTimer: NodeJS.Timeout | undefined;
   private readonly tries = new Map<string, Try>();
   private readonly contests = new Map<string, NodeJS.Timeout>();
-  private readonly lastNumbers = new Map<string, number>();
+  private readonly lastNumbers = boundedCache<string, number>(MAX_INSTANCES);
 
   /**
    * @param isServed whether a provider is configured here; reports on others are ignored
@@ -69,23 +70,23 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     };
     this.channel.listen(
       TOPIC,
-      (text) => this.hear(text),
+      (text) => this.receive(text),
       () => this.ask(),
     );
-    this.telling = setInterval(() => this.tellSpeeds(), SPEEDS_EVERY_MS).unref();
+    this.speedTimer = setInterval(() => this.sendSpeeds(), SPEEDS_EVERY_MS).unref();
   }
 
   onApplicationShutdown(): void {
     this.isStopped = true;
     this.health.memories.watcher = undefined;
-    clearInterval(this.telling);
+    clearInterval(this.speedTimer);
     clearTimeout(this.gathering);
     clearTimeout(this.answering);
     for (const contest of this.contests.values()) clearTimeout(contest);
   }
 
   /** Sends the speeds measured since the last report. */
-  tellSpeeds(): void {
+  sendSpeeds(): void {
     const nowMs = performance.now();
     for (const [name, { untilMs }] of this.tries) if (untilMs <= nowMs) this.tries.delete(name);
     this.addSpeeds();
@@ -93,7 +94,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private addSpeeds(): void {
-    const news = this.health.speeds.takeUntold(MAX_SPEEDS);
+    const news = this.health.speeds.takeUnsent(MAX_SPEEDS);
     for (const figures of news) this.items.push({ type: 'speeds', ...figures });
   }
 
@@ -191,35 +192,33 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     }, Math.random() * ANSWER_WITHIN_MS).unref();
   }
 
-  private hear(text: string): void {
+  private receive(text: string): void {
     if (this.isStopped) return;
     const message = readMessage(text);
     if (!message) return;
     const { from, number, items } = message;
     if (from === this.id) {
       // Own messages matter only for their order among the others' claims.
-      for (const item of items) if (item.type === 'trying') this.hearTry(item.name, from);
+      for (const item of items) if (item.type === 'trying') this.receiveClaim(item.name, from);
     } else if (this.isNew(from, number)) {
-      for (const item of items) this.heed(item, from);
+      for (const item of items) this.apply(item, from);
     }
   }
 
   /** Returns whether the message is neither late nor a duplicate. */
   private isNew(from: string, number: number): boolean {
     const { lastNumbers } = this;
-    if (number <= (lastNumbers.get(from) ?? -1)) return false;
-    const [eldest] = lastNumbers.keys();
-    if (!lastNumbers.delete(from) && lastNumbers.size >= MAX_INSTANCES) lastNumbers.delete(eldest!);
+    if (number <= (lastNumbers.peek(from) ?? -1)) return false;
     lastNumbers.set(from, number);
     return true;
   }
 
-  private heed(item: HealthItem, from: string): void {
+  private apply(item: HealthItem, from: string): void {
     if (item.type === 'hello') return this.answerSoon();
     if (!this.isServed(readName(item.name).provider)) return;
     switch (item.type) {
       case 'trying':
-        return this.hearTry(item.name, from);
+        return this.receiveClaim(item.name, from);
       case 'speeds':
         return this.health.speeds.merge(item, performance.now());
       case 'memory':
@@ -231,7 +230,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  private hearTry(name: string, from: string): void {
+  private receiveClaim(name: string, from: string): void {
     const nowMs = performance.now();
     const { by, untilMs = 0 } = this.tries.get(name) ?? {};
     // An earlier claim wins.
@@ -239,7 +238,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     if (this.health.memories.openForMs(name) === undefined) return;
     this.tries.set(name, { by: from, untilMs: nowMs + TRIES_FOR_MS });
     if (from === this.id) return;
-    this.health.memories.leaveToProbe(name, nowMs);
+    this.health.memories.reserveProbe(name, nowMs);
     this.contestLater(name);
   }
 }

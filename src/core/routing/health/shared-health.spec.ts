@@ -239,7 +239,7 @@ describe('SharedHealth', () => {
     expect(two.health.isCooling(KEY)).toBe(true);
   });
 
-  it('shares what a reconnected instance saw', async () => {
+  it('shares the observations of a reconnected instance', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     two.channel.isCut = true;
     fail(two.health);

@@ -32,7 +32,7 @@ describe('SharedHealth', () => {
       restMs: 5_000,
       ...fields,
     });
-    const hear = async (...texts: string[]): Promise<RouteHealth> => {
+    const receive = async (...texts: string[]): Promise<RouteHealth> => {
       const { health } = fleet.start();
       for (const each of texts) fleet.bus.say(each);
       await pass(10);
@@ -41,7 +41,7 @@ describe('SharedHealth', () => {
 
     it('ignores late and duplicate messages', async () => {
       const well = { type: 'well', name: NAME, ageMs: 0, restMs: 0 };
-      const health = await hear(
+      const health = await receive(
         text([opened()], { n: 7 }),
         text([well], { n: 8 }),
         text([opened()], { n: 7 }),
@@ -61,7 +61,7 @@ describe('SharedHealth', () => {
     });
 
     it('reads the known part of a message from a later version', async () => {
-      const health = await hear(
+      const health = await receive(
         text([{ type: 'verdict', name: NAME }, opened({ why: 'x' })], { more: 1 }),
       );
       expect(health.isCooling(KEY)).toBe(true);
@@ -97,14 +97,14 @@ describe('SharedHealth', () => {
       ],
       ['a probe of a healthy route', text([{ type: 'trying', name: NAME }])],
     ])('ignores %s', async (_what, each) => {
-      const health = await hear(each);
+      const health = await receive(each);
       expect(health.isCooling(KEY)).toBe(false);
       expect(health.sharedRoutes()).toEqual([]);
       expect(health.speedOf(KEY)).toBeUndefined();
     });
 
     it('never pauses longer than the setting, whatever others report', async () => {
-      const health = await hear(text([opened({ restMs: 3_600_000 })]));
+      const health = await receive(text([opened({ restMs: 3_600_000 })]));
       expect(health.isCooling(KEY)).toBe(true);
       await pass(COOLDOWN_MS);
       expect(health.isCooling(KEY)).toBe(false);

@@ -1,3 +1,4 @@
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import {
   SpeedSketch,
   type PackedCounts,
@@ -51,13 +52,13 @@ interface Packed<Form> {
 
 /** Remembers how fast routes answer, here and on other instances, by `RouteHealth`'s names. */
 export class SpeedMemory {
-  private readonly routes = new Map<string, Figures>();
+  private readonly routes = boundedCache<string, Figures>(MAX_ROUTES);
   /** Routes with figures not yet sent to other instances. */
   private readonly unsent = new Set<string>();
 
   noteLatency(name: string, latencyMs: number, nowMs: number): void {
     this.figures(name, nowMs).latencies.add(latencyMs, nowMs);
-    this.markUntold(name);
+    this.markUnsent(name);
   }
 
   /** Records a completed answer. Ignores short ones. */
@@ -66,14 +67,14 @@ export class SpeedMemory {
     const figures = this.figures(name, nowMs);
     const speed = (tokens * 1000) / durationMs;
     figures.speeds.add(speed, nowMs);
-    this.markUntold(name);
+    this.markUnsent(name);
     figures.lastSpeeds[figures.next] = speed;
     figures.next = (figures.next + 1) % SAMPLES;
   }
 
   /** Returns the speed, at most a second old; undefined for unknown routes. */
   of(name: string, nowMs: number): RouteSpeed | undefined {
-    const figures = this.routes.get(name);
+    const figures = this.routes.peek(name);
     if (!figures) return undefined;
     if (nowMs - figures.readMs >= FRESH_MS) {
       figures.readMs = nowMs;
@@ -84,20 +85,22 @@ export class SpeedMemory {
 
   /** Returns the speed of this process's latest answers; undefined before the first. */
   tokensPerSecond(name: string): number | undefined {
-    const sorted = [...(this.routes.get(name)?.lastSpeeds ?? [])].sort((one, other) => one - other);
+    const sorted = [...(this.routes.peek(name)?.lastSpeeds ?? [])].sort(
+      (one, other) => one - other,
+    );
     return sorted[Math.floor(sorted.length * SPEED_QUANTILE)];
   }
 
   /** Returns and clears what other instances have not been sent, for at most `limit` routes. */
-  takeUntold(limit: number): Packed<PackedCounts>[] {
+  takeUnsent(limit: number): Packed<PackedCounts>[] {
     const taken: Packed<PackedCounts>[] = [];
     for (const name of this.unsent) {
       if (taken.length === limit) break;
       this.unsent.delete(name);
-      const figures = this.routes.get(name);
+      const figures = this.routes.peek(name);
       if (!figures) continue;
       const { latencies, speeds } = figures;
-      taken.push({ name, latencies: latencies.takeUntold(), speeds: speeds.takeUntold() });
+      taken.push({ name, latencies: latencies.takeUnsent(), speeds: speeds.takeUnsent() });
     }
     return taken;
   }
@@ -105,7 +108,7 @@ export class SpeedMemory {
   /** Returns everything remembered, for at most `limit` routes. */
   pack(limit: number, nowMs: number): Packed<PackedSketch>[] {
     const packed: Packed<PackedSketch>[] = [];
-    for (const [name, { latencies, speeds }] of this.routes) {
+    for (const [name, { latencies, speeds }] of this.routes.entries()) {
       if (packed.length === limit) break;
       if (latencies.samples(nowMs) + speeds.samples(nowMs) === 0) continue;
       packed.push({ name, latencies: latencies.pack(nowMs), speeds: speeds.pack(nowMs) });
@@ -127,7 +130,7 @@ export class SpeedMemory {
     figures?.speeds.adopt(speeds, nowMs);
   }
 
-  private markUntold(name: string): void {
+  private markUnsent(name: string): void {
     if (this.unsent.size < MAX_ROUTES) this.unsent.add(name);
   }
 
@@ -138,7 +141,7 @@ export class SpeedMemory {
   }
 
   private figures(name: string, nowMs: number): Figures {
-    let figures = this.routes.get(name);
+    let figures = this.routes.peek(name);
     if (!figures) {
       figures = {
         latencies: new SpeedSketch(nowMs),
@@ -148,18 +151,10 @@ export class SpeedMemory {
         read: undefined,
         readMs: -Infinity,
       };
-      forgetOldest(this.routes);
       this.routes.set(name, figures);
     }
     return figures;
   }
-}
-
-/** Evicts the oldest route when the map is full. */
-export function forgetOldest(routes: Map<string, unknown>): void {
-  if (routes.size < MAX_ROUTES) return;
-  const [oldest] = routes.keys();
-  if (oldest !== undefined) routes.delete(oldest);
 }
 
 function read({ latencies, speeds }: Figures, nowMs: number): RouteSpeed | undefined {

@@ -54,7 +54,7 @@ export class SpeedSketch {
   }
 
   /** Returns and clears the unsent values. */
-  takeUntold(): PackedCounts {
+  takeUnsent(): PackedCounts {
     if (this.unsent.size === 0) return NOTHING;
     const packed = pack(this.unsent);
     this.unsent = new Map();

@@ -16,8 +16,8 @@ const MAX_USED = 0.99;
 interface ReportedAllowance {
   requests: number;
   tokens: number;
-  readonly said: AccountAllowance;
-  readonly saidMs: number;
+  readonly allowance: AccountAllowance;
+  readonly reportedMs: number;
 }
 
 /** Tracks one account's load, now and in the last minute, in this process. */
@@ -27,7 +27,7 @@ export class AccountLoad {
   readonly requests = new MinuteWindow();
   readonly tokens = new MinuteWindow();
   /** By model, since vendors apply most limits per model. */
-  private readonly words = new Map<string, ReportedAllowance>();
+  private readonly reports = new Map<string, ReportedAllowance>();
 
   /**
    * Returns the load relative to the account's weight; lower goes first, 0 means idle.
@@ -59,12 +59,12 @@ export class AccountLoad {
       const limit = shareOf(tokensPerMinute, share);
       waitMs = Math.max(waitMs, this.tokens.waitMs(tokens, limit, nowMs));
     }
-    const word = this.words.get(upstreamModel);
-    if (!word) return waitMs;
-    const sinceMs = nowMs - word.saidMs;
-    const { requests, tokens: said } = word.said;
-    if (requests && word.requests < 1) waitMs = Math.max(waitMs, requests.resetMs - sinceMs);
-    if (said) waitMs = Math.max(waitMs, refillMs(said, tokens - word.tokens) - sinceMs);
+    const report = this.reports.get(upstreamModel);
+    if (!report) return waitMs;
+    const sinceMs = nowMs - report.reportedMs;
+    const { requests, tokens: reported } = report.allowance;
+    if (requests && report.requests < 1) waitMs = Math.max(waitMs, requests.resetMs - sinceMs);
+    if (reported) waitMs = Math.max(waitMs, refillMs(reported, tokens - report.tokens) - sinceMs);
     return waitMs;
   }
 
@@ -73,18 +73,18 @@ export class AccountLoad {
     this.open++;
     this.requests.add(1, nowMs);
     this.tokens.add(tokens, nowMs);
-    const word = this.words.get(upstreamModel);
-    if (!word) return;
-    word.requests--;
-    word.tokens -= tokens;
+    const report = this.reports.get(upstreamModel);
+    if (!report) return;
+    report.requests--;
+    report.tokens -= tokens;
   }
 
   /** Replaces the estimate by the vendor's report. */
-  heed(upstreamModel: string, said: AccountAllowance, nowMs: number): void {
-    if (this.words.size >= MAX_ALLOWANCES) this.words.clear();
-    const requests = said.requests?.left ?? 0;
-    const tokens = said.tokens?.left ?? 0;
-    this.words.set(upstreamModel, { requests, tokens, said, saidMs: nowMs });
+  adopt(upstreamModel: string, allowance: AccountAllowance, nowMs: number): void {
+    if (this.reports.size >= MAX_ALLOWANCES) this.reports.clear();
+    const requests = allowance.requests?.left ?? 0;
+    const tokens = allowance.tokens?.left ?? 0;
+    this.reports.set(upstreamModel, { requests, tokens, allowance, reportedMs: nowMs });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { SYSTEM_CLOCK, type Clock } from '../../../canonical/clock.js';
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import { UpstreamError } from '../../../vendors/upstream-error.js';
 import type { HealthKey, RouteHealth } from '../route-health.js';
 import { AccountLoad } from './account-load.js';
@@ -19,7 +20,7 @@ export class AccountPools {
   /** This process's share of each account's limits. */
   share = 1;
   private readonly loads = new Map<string, AccountLoad>();
-  private readonly lengths = new Map<string, number>();
+  private readonly lengths = boundedCache<string, number>(MAX_LENGTHS);
 
   /**
    * @param clock shared with `health`
@@ -90,7 +91,6 @@ export class AccountPools {
   learnLength(route: PooledRoute, tokens: number): void {
     const key = lengthKey(route);
     const before = this.lengths.get(key);
-    if (before === undefined && this.lengths.size >= MAX_LENGTHS) this.lengths.clear();
     const change = before === undefined ? 0 : (tokens - before) * LENGTH_WEIGHT;
     this.lengths.set(key, (before ?? tokens) + change);
   }
@@ -165,8 +165,8 @@ export class AccountUse {
   /** Reads the rate-limit headers of a response. */
   heed(headers: IncomingHttpHeaders): void {
     const { upstreamModel, pooled } = this.route;
-    const said = pooled.member.readAllowance(headers);
-    if (said) this.load.heed(upstreamModel, said, this.pools.now());
+    const allowance = pooled.member.readAllowance(headers);
+    if (allowance) this.load.adopt(upstreamModel, allowance, this.pools.now());
   }
 
   /** Ends without an answer and frees the reserved tokens. */

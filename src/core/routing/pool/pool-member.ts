@@ -10,7 +10,7 @@ export interface PoolMember {
   readonly account?: string;
   readonly weight: number;
   readonly readAllowance: ReadAllowance;
-  /** Of all instances together; undefined for unlimited. */
+  /** Limit for all instances together; undefined for unlimited. */
   readonly requestsPerMinute?: number | undefined;
   /** Input and output tokens per minute; undefined for unlimited. */
   readonly tokensPerMinute?: number | undefined;

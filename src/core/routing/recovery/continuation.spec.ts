@@ -92,7 +92,7 @@ describe(Continuation, () => {
     }
   });
 
-  // Immediate repetition cannot be told apart from repeated output.
+  // An immediate repetition is indistinguishable from repeated output.
   it.each(DISTINCT_TEXTS)('accepts no other continuation of %j', (whole) => {
     for (const cut of cuts) {
       const text = whole.slice(0, 1 + Math.floor(cut * (whole.length - 1)));

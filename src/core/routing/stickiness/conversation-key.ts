@@ -8,7 +8,7 @@ const MIN_CHARACTERS = 4_096;
 /** Prefix of each text that is hashed. */
 const MAX_TEXT = 4_096;
 const MAX_PARTS = 32;
-/** Of an id that callers choose. */
+/** Longest id from a caller. */
 const MAX_NAME = 1_024;
 /** 96 bits. */
 const KEY_LENGTH = 16;

@@ -1,3 +1,5 @@
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
+
 /** About 120 bytes each. */
 const MAX_PLACES = 50_000;
 
@@ -16,22 +18,23 @@ interface Remembered extends ConversationPlace {
 
 /** Remembers each conversation's latest route for as long as vendors cache prompts. */
 export class ConversationPlaces {
-  /** Least recently used first. */
-  private readonly places = new Map<string, Remembered>();
+  private readonly places;
   /** Called for each conversation that is new here or has moved. */
   onMoved: ((key: string, place: ConversationPlace, ttlMs: number) => void) | undefined;
 
   constructor(
     private readonly now: () => number = () => performance.now(),
-    private readonly maxPlaces = MAX_PLACES,
-  ) {}
+    maxPlaces = MAX_PLACES,
+  ) {
+    this.places = boundedCache<string, Remembered>(maxPlaces);
+  }
 
   get size(): number {
     return this.places.size;
   }
 
   of(key: string): ConversationPlace | undefined {
-    const place = this.places.get(key);
+    const place = this.places.peek(key);
     return place && place.untilMs > this.now() ? place : undefined;
   }
 
@@ -44,11 +47,6 @@ export class ConversationPlaces {
 
   /** Records another instance's report. */
   learn(key: string, { model, provider, account }: ConversationPlace, ttlMs: number): void {
-    this.places.delete(key);
-    if (this.places.size >= this.maxPlaces) {
-      const [oldest] = this.places.keys();
-      if (oldest !== undefined) this.places.delete(oldest);
-    }
     this.places.set(key, { model, provider, account, untilMs: this.now() + ttlMs });
   }
 }

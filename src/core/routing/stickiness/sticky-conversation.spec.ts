@@ -132,7 +132,7 @@ describe(StickyConversation.name, () => {
     expect(one.conversations.size).toBe(size);
   });
 
-  it('agrees with other instances, which learn of moves', async () => {
+  it('agrees with other instances, which receive the moves', async () => {
     const scripts: Record<string, Script[]> = {};
     const [one, other] = [world(pool('a', 'b', 'c'), scripts), world(pool('a', 'b', 'c'))];
     for (const name of NAMES) expect(await turn(other, name, 2)).toBe(await turn(one, name, 1));

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { InstanceChannel } from '../../../platform/channel/instance-channel.js';
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import type { ConversationPlace, ConversationPlaces } from './conversation-places.js';
 
 const TOPIC = 'conversations';
 /** Moves within this time share a message. */
 const GATHER_MS = 100;
-/**
- * Of more moves in that time the oldest are not reported; the hash gives most the same route
- * anyway.
- */
+/** Most moves per message interval; older ones are not reported, and the hash mostly gives them the same route. */
 const MAX_WAITING = 2_000;
 const MAX_PER_TEXT = 100;
 const KEY = /^[\w-]{16}$/;
@@ -31,7 +29,7 @@ type Move = readonly [
  */
 export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly id = randomUUID();
-  private readonly waiting = new Map<string, Move>();
+  private readonly waiting = boundedCache<string, Move>(MAX_WAITING);
   private gathering: NodeJS.Timeout | undefined;
 
   /**
@@ -44,10 +42,10 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationBootstrap(): void {
     if (!this.channel) return;
-    this.places.onMoved = (key, place, ttlMs) => this.tell(key, place, ttlMs);
+    this.places.onMoved = (key, place, ttlMs) => this.enqueue(key, place, ttlMs);
     this.channel.listen(
       TOPIC,
-      (text) => this.hear(text),
+      (text) => this.receive(text),
       () => undefined,
     );
   }
@@ -57,19 +55,18 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
     clearTimeout(this.gathering);
   }
 
-  private tell(key: string, { model, provider, account }: ConversationPlace, ttlMs: number): void {
-    this.waiting.delete(key);
-    if (this.waiting.size >= MAX_WAITING) {
-      const [eldest] = this.waiting.keys();
-      if (eldest !== undefined) this.waiting.delete(eldest);
-    }
+  private enqueue(
+    key: string,
+    { model, provider, account }: ConversationPlace,
+    ttlMs: number,
+  ): void {
     this.waiting.set(key, [key, model, provider, account ?? null, ttlMs]);
     this.gathering ??= setTimeout(() => this.send(), GATHER_MS).unref();
   }
 
   private send(): void {
     this.gathering = undefined;
-    const all = [...this.waiting.values()];
+    const all = [...this.waiting.rvalues()];
     this.waiting.clear();
     for (let first = 0; first < all.length; first += MAX_PER_TEXT) {
       const text = JSON.stringify([this.id, ...all.slice(first, first + MAX_PER_TEXT)]);
@@ -78,23 +75,23 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /** Validates a message from the channel, which may hold anything. */
-  private hear(text: string): void {
-    let told: unknown;
+  private receive(text: string): void {
+    let message: unknown;
     try {
-      told = JSON.parse(text);
+      message = JSON.parse(text);
     } catch {
       return;
     }
-    if (!Array.isArray(told) || told[0] === this.id) return;
-    for (const each of told.slice(1, 1 + MAX_PER_TEXT)) {
-      if (!isTold(each)) continue;
+    if (!Array.isArray(message) || message[0] === this.id) return;
+    for (const each of message.slice(1, 1 + MAX_PER_TEXT)) {
+      if (!isMove(each)) continue;
       const [key, model, provider, account, ttlMs] = each;
       this.places.learn(key, { model, provider, account: account ?? undefined }, ttlMs);
     }
   }
 }
 
-function isTold(value: unknown): value is Move {
+function isMove(value: unknown): value is Move {
   const parts: readonly unknown[] = Array.isArray(value) ? value : [];
   const [key, model, provider, account, ttlMs] = parts;
   return (
