@@ -4,12 +4,14 @@ import { Counter } from 'prom-client';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import {
-  DeliveryEngine,
+  DeliveryHandler,
   type DeliveryPolicy,
-  type DeliveryWork,
   type Drop,
-} from '../../platform/outbound/delivery-engine.js';
-import { DueWork } from '../../platform/database/due-work.js';
+} from '../../platform/outbound/delivery-handler.js';
+import { WorkEngine } from '../../platform/work/work-engine.js';
+import type { WorkPolicy } from '../../platform/work/work-handler.js';
+import type { Place } from '../../platform/work/work-slots.js';
+import type { WorkTopic } from '../../platform/work/work-topic.js';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
 import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
@@ -19,23 +21,14 @@ import { AlertSender } from './alert-sender.js';
 
 /** Longer than an attempt can take; then its process is taken for dead. */
 const LEASE_MS = 30_000;
-/** More patient than webhooks of jobs: ten attempts in eight and a half minutes, as nobody asks otherwise. */
-const POLICY: DeliveryPolicy = {
-  lanes: {
-    perLane: 1,
-    atOnce: 50,
-    bytes: Infinity,
-    expectedBytes: 0,
-    waiting: 1,
-    failingRestMs: undefined,
-  },
-  maxAttempts: 10,
-  maxRetryAfterMs: 60_000,
-  finalStatuses: new Set(),
+/** Each event is a group of its own, so none waits for another. */
+const WORK: WorkPolicy = {
+  slots: { perGroup: 1, atOnce: 50, waiting: 1 },
+  stops: 'after-drain',
+  isRepeatable: true,
 };
 
 const FORGOTTEN_AFTER_MS = 5_000;
-const SWEPT_AT_ONCE = 200;
 
 const KEPT_MS = 90 * DAY_MS;
 const DELETED_AT_ONCE = 1_000;
@@ -43,60 +36,61 @@ const DELETED_AT_ONCE = 1_000;
 const RULE_GONE: Drop<'rule_gone'> = { reason: 'rule_gone', words: 'the rule was deleted' };
 
 /**
- * Delivers what rules tell. The process that noted an event delivers it at once; each process
- * takes over what others left behind for five seconds.
+ * Delivers alerts: ten attempts in eight and a half minutes. The process that recorded an event delivers it at once.
+ * Others take over what it left after five seconds.
  */
 @Injectable()
 export class AlertDeliveries
-  implements
-    DeliveryWork<TakenAlert, 'rule_gone'>,
-    OnApplicationBootstrap,
-    BeforeApplicationShutdown
+  extends DeliveryHandler<TakenAlert, 'rule_gone'>
+  implements OnApplicationBootstrap, BeforeApplicationShutdown
 {
+  readonly areLost: string;
+  readonly topic: WorkTopic<TakenAlert>;
+  protected readonly deliveryPolicy: DeliveryPolicy = {
+    maxAttempts: 10,
+    maxRetryAfterMs: 60_000,
+    finalStatuses: new Set(),
+  };
   private readonly logger = new Logger(AlertDeliveries.name);
-  private readonly engine = new DeliveryEngine(this, POLICY, this.logger);
-  private readonly sweeper = this.timerOf(() => this.sweep());
-  private readonly cleaner = this.timerOf(() => this.clean());
+  private readonly cleaner = new SweepTimer(
+    () => this.clean(),
+    ({ message }) => this.logger.warn(`Old alerts were not deleted: ${message}`),
+  );
   private readonly outcomes: Counter<'kind' | 'outcome'>;
 
   constructor(
     private readonly events: AlertEventRepository,
     private readonly rules: AlertRuleRepository,
     private readonly sender: AlertSender,
-    private readonly dueWork: DueWork,
     @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
     metrics: GatewayMetrics,
+    engine: WorkEngine,
   ) {
+    super();
+    this.areLost = events.areForgotten(FORGOTTEN_AFTER_MS);
+    this.topic = engine.register(AlertDeliveries.name, this, WORK);
     this.outcomes = new Counter({
       name: 'gateway_alerts_deliveries_total',
-      help: 'Attempts to deliver an alert, by what became of them.',
+      help: 'Attempts to deliver an alert, by outcome.',
       labelNames: ['kind', 'outcome'],
       registers: [metrics.registry],
     });
   }
 
   onApplicationBootstrap(): void {
-    if (!this.config.queue.consume) return;
-    this.dueWork.watch(this.events.areForgotten(FORGOTTEN_AFTER_MS), this.sweeper);
-    this.cleaner.startLater(HOUR_MS);
+    if (this.config.queue.consume) this.cleaner.startLater(HOUR_MS);
   }
 
   beforeApplicationShutdown(): Promise<void> {
-    return this.engine.stop(this.sweeper, this.cleaner);
+    return this.cleaner.stop();
   }
 
-  /** Makes the attempt that is due, if one is. Each has a lane of its own: none waits for another. */
+  /** Makes the attempt that is due, if any. */
   deliver(id: string): void {
-    void this.engine.add(id, id);
+    void this.topic.add(id, { group: id });
   }
 
-  /** Takes over due deliveries that nobody came for lately. */
-  async sweep(): Promise<void> {
-    const ids = await this.events.wakeForgotten(FORGOTTEN_AFTER_MS, SWEPT_AT_ONCE);
-    for (const id of ids) this.deliver(id);
-  }
-
-  /** Deletes events of 90 days ago. */
+  /** Deletes events older than 90 days. */
   async clean(now = Date.now()): Promise<void> {
     let deleted: number;
     do {
@@ -104,11 +98,15 @@ export class AlertDeliveries
     } while (deleted === DELETED_AT_ONCE && !this.cleaner.isStopped);
   }
 
-  take(id: string): Promise<TakenAlert | undefined> {
+  place(id: string): Promise<Place> {
+    return Promise.resolve({ group: id });
+  }
+
+  claim(id: string): Promise<TakenAlert | undefined> {
     return this.events.take(id, LEASE_MS);
   }
 
-  findDrop({ format }: TakenAlert): Drop<'rule_gone'> | undefined {
+  override findDrop({ format }: TakenAlert): Drop<'rule_gone'> | undefined {
     return format === null ? RULE_GONE : undefined;
   }
 
@@ -129,26 +127,19 @@ export class AlertDeliveries
   async drop(alert: TakenAlert, { words }: { words: string }): Promise<void> {
     if (!(await this.events.finish(alert, 'dropped', words))) return;
     this.count(alert, 'dropped');
-    // Neither the URL nor what is in it: they are its owner's.
+    // The URL and body belong to the owner and are not logged.
     this.logger.warn(`Alert ${alert.id} was dropped: ${words}.`);
   }
 
-  giveBack(ids: readonly string[]): Promise<void> {
-    return this.events.giveBack(ids);
+  release(alerts: readonly TakenAlert[]): Promise<void> {
+    return this.events.release(alerts);
   }
 
-  /** The sweep of another process finds it. */
-  wake(): Promise<void> {
-    return Promise.resolve();
+  takeLost(limit: number): Promise<string[]> {
+    return this.events.wakeForgotten(FORGOTTEN_AFTER_MS, limit);
   }
 
   private count({ kind }: TakenAlert, outcome: string): void {
     this.outcomes.inc({ kind, outcome });
-  }
-
-  private timerOf(work: () => Promise<void>): SweepTimer {
-    return new SweepTimer(work, ({ message }) =>
-      this.logger.warn(`The sweep of alerts failed: ${message}`),
-    );
   }
 }
