@@ -65,7 +65,7 @@ describe('alerts', () => {
     const metrics = new GatewayMetrics();
     const sender = new AlertSender(outbound, secrets);
     const engine = openEngine(test);
-    const deliveries = new AlertDeliveries(events, rules, sender, config, metrics, engine);
+    const deliveries = new AlertDeliveries(events, rules, sender, metrics, engine);
     const evaluator = new AlertEvaluator(test.database, deliveries, config, metrics);
     return { deliveries, engine, evaluator, metrics };
   };
@@ -746,7 +746,7 @@ describe('alerts', () => {
     await insert('2026-01', false);
     await insert('2026-02', true);
     await insert('total', false);
-    await one.deliveries.clean();
+    await one.deliveries.tidy();
     const { rows } = await test.database.query<{ period: string }>(
       'SELECT period FROM alert_events ORDER BY period',
     );

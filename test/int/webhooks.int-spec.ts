@@ -102,9 +102,8 @@ describe('webhooks', () => {
     metrics = new GatewayMetrics();
     const port = queue as unknown as WorkQueue;
     deliveries = new WebhookDeliveries(port);
-    const config = { queue: { consume: true } };
     engine = openEngine(test, queue);
-    worker = new WebhookWorker(repository, client, secrets, metrics, config, engine);
+    worker = new WebhookWorker(repository, client, secrets, metrics, engine);
   });
   afterEach(async () => {
     await engine.beforeApplicationShutdown();
@@ -369,7 +368,7 @@ describe('webhooks', () => {
     const age = `UPDATE webhook_deliveries SET created_at = now() - interval '9 days',
       finished_at = CASE WHEN id = $1 THEN now() - interval '8 days' ELSE finished_at END`;
     await test.database.query(age, [done]);
-    await worker.clean();
+    await worker.tidy();
     expect([await rowOf(done), await rowOf(kept), await rowOf(pending)]).toEqual([
       undefined,
       expect.anything(),

@@ -1,7 +1,5 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import {
   DeliveryHandler,
@@ -13,8 +11,7 @@ import type { WorkPolicy } from '../../platform/work/work-handler.js';
 import type { Place } from '../../platform/work/work-slots.js';
 import type { WorkTopic } from '../../platform/work/work-topic.js';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
-import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
-import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import { DAY_MS } from '../../platform/time/dates.js';
 import { AlertEventRepository, type TakenAlert } from './alert-event.repository.js';
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
@@ -40,10 +37,7 @@ const RULE_GONE: Drop<'rule_gone'> = { reason: 'rule_gone', words: 'the rule was
  * Others take over what it left after five seconds.
  */
 @Injectable()
-export class AlertDeliveries
-  extends DeliveryHandler<TakenAlert, 'rule_gone'>
-  implements OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class AlertDeliveries extends DeliveryHandler<TakenAlert, 'rule_gone'> {
   readonly areLost: string;
   readonly topic: WorkTopic<TakenAlert>;
   protected readonly deliveryPolicy: DeliveryPolicy = {
@@ -52,17 +46,12 @@ export class AlertDeliveries
     finalStatuses: new Set(),
   };
   private readonly logger = new Logger(AlertDeliveries.name);
-  private readonly cleaner = new SweepTimer(
-    () => this.clean(),
-    ({ message }) => this.logger.warn(`Old alerts were not deleted: ${message}`),
-  );
   private readonly outcomes: Counter<'kind' | 'outcome'>;
 
   constructor(
     private readonly events: AlertEventRepository,
     private readonly rules: AlertRuleRepository,
     private readonly sender: AlertSender,
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
     metrics: GatewayMetrics,
     engine: WorkEngine,
   ) {
@@ -77,25 +66,17 @@ export class AlertDeliveries
     });
   }
 
-  onApplicationBootstrap(): void {
-    if (this.config.queue.consume) this.cleaner.startLater(HOUR_MS);
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.cleaner.stop();
-  }
-
   /** Makes the attempt that is due, if any. */
   deliver(id: string): void {
     void this.topic.add(id, { group: id });
   }
 
   /** Deletes events older than 90 days. */
-  async clean(now = Date.now()): Promise<void> {
+  async tidy(now = Date.now()): Promise<void> {
     let deleted: number;
     do {
       deleted = await this.events.deleteBefore(new Date(now - KEPT_MS), DELETED_AT_ONCE);
-    } while (deleted === DELETED_AT_ONCE && !this.cleaner.isStopped);
+    } while (deleted === DELETED_AT_ONCE && !this.topic.isEnding);
   }
 
   place(id: string): Promise<Place> {

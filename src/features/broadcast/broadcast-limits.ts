@@ -58,6 +58,7 @@ export const DELIVERY_WORK: WorkPolicy = {
     waiting: 100,
     failingRestMs: 1_000,
   },
+  tidyEveryMs: 15_000,
   stops: 'after-drain',
   isRepeatable: true,
 };

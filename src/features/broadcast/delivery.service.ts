@@ -1,12 +1,5 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { DeliveryHandler, type Drop } from '../../platform/outbound/delivery-handler.js';
 import { OutboundClient, type OutboundOutcome } from '../../platform/outbound/outbound-client.js';
 import { WorkEngine } from '../../platform/work/work-engine.js';
@@ -31,7 +24,6 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 
 const MAX_MESSAGE_CHARACTERS = 500;
 
-const SWEEP_INTERVAL_MS = 15_000;
 /** A delivery this overdue has lost its process. */
 const OVERDUE_MS = 5_000;
 
@@ -45,17 +37,10 @@ const UNREADABLE_HEADERS: OutboundOutcome = {
 
 /** Sends deliveries, with a separate queue for each destination. */
 @Injectable()
-export class DeliveryService
-  extends DeliveryHandler<ClaimedDelivery, DropReason>
-  implements OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class DeliveryService extends DeliveryHandler<ClaimedDelivery, DropReason> {
   protected readonly deliveryPolicy = DELIVERY_POLICY;
   private readonly logger = new Logger(DeliveryService.name);
   private readonly topic: WorkTopic<ClaimedDelivery>;
-  private readonly sweeper = new SweepTimer(
-    () => this.sweep(),
-    (error) => this.logger.warn(`trace delivery sweep failed: ${error.message}`),
-  );
   /** The first sweep takes everything a previous process left. */
   private overdueMs = 0;
 
@@ -66,19 +51,11 @@ export class DeliveryService
     private readonly batches: RenderedBatches,
     private readonly metrics: BroadcastMetrics,
     @Inject(APP_CONFIG)
-    private readonly config: Pick<AppConfig, 'queue' | 'pendingTracesMaxBytes'>,
+    private readonly config: Pick<AppConfig, 'pendingTracesMaxBytes'>,
     engine: WorkEngine,
   ) {
     super();
     this.topic = engine.register(DeliveryService.name, this, DELIVERY_WORK);
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.config.queue.consume) this.sweeper.start(SWEEP_INTERVAL_MS);
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.sweeper.stop();
   }
 
   /** Starts a new delivery, here or on the background instance. */
@@ -96,7 +73,7 @@ export class DeliveryService
   }
 
   /** Resumes overdue deliveries. Each queue continues by itself from there. */
-  private async sweep(): Promise<void> {
+  async tidy(): Promise<void> {
     for (const { id, destinationId } of await this.deliveries.findOverdue(this.overdueMs)) {
       void this.topic.add(id, { group: destinationId, mayHaveMore: true });
     }

@@ -24,7 +24,7 @@ const DELIVERY: ClaimedDelivery = {
   ageMs: 0,
 };
 
-function world({ pendingBytes = 1_000, consume = false } = {}) {
+function world({ pendingBytes = 1_000 } = {}) {
   const deliveries = {
     complete: jest.fn((_id: string, _rejected: number, _reason?: string) => Promise.resolve(true)),
     drop: jest.fn((_claim: object, _words: string) => Promise.resolve(true)),
@@ -43,7 +43,7 @@ function world({ pendingBytes = 1_000, consume = false } = {}) {
   };
   const batches = { of: jest.fn(() => Promise.resolve(Buffer.from('body'))) };
   const metrics = { countAttempt: jest.fn(), countDelivered: jest.fn(), countDropped: jest.fn() };
-  const config = { queue: { consume }, pendingTracesMaxBytes: pendingBytes };
+  const config = { pendingTracesMaxBytes: pendingBytes };
   const engine = {
     register: (name: string, ...[handler, policy]: [WorkHandler<Claim>, WorkPolicy]) =>
       new WorkTopic(name, handler, policy, queue as unknown as WorkQueue),
@@ -157,10 +157,9 @@ describe(DeliveryService.name, () => {
   });
 
   it('keeps what waits within its bound by the sweep, and says what it gave up', async () => {
-    const { service, deliveries, metrics } = world({ consume: true });
+    const { service, deliveries, metrics } = world();
     deliveries.dropOldest.mockResolvedValue({ traces: 7, destinations: 2 });
-    service.onApplicationBootstrap();
-    await service.beforeApplicationShutdown();
+    await service.tidy();
     expect(deliveries.dropOldest).toHaveBeenCalledWith(1_000, expect.any(String));
     expect(metrics.countDropped).toHaveBeenCalledWith('crowded', 7);
     expect(Logger.prototype.warn).toHaveBeenCalledWith(expect.stringContaining('7 traces for 2'));

@@ -1,13 +1,5 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
-import { DAY_MS, HOUR_MS } from '../time/dates.js';
-import { SweepTimer } from '../time/sweep-timer.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { DAY_MS } from '../time/dates.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { WorkEngine } from '../work/work-engine.js';
 import type { WorkDepth, WorkPolicy } from '../work/work-handler.js';
@@ -40,10 +32,7 @@ const DELETED_AT_ONCE = 1_000;
  * wake-ups.
  */
 @Injectable()
-export class WebhookWorker
-  extends DeliveryHandler<TakenWebhook>
-  implements OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class WebhookWorker extends DeliveryHandler<TakenWebhook> {
   readonly areLost: string;
   readonly topic: WorkTopic<TakenWebhook>;
   protected readonly deliveryPolicy: DeliveryPolicy = {
@@ -51,17 +40,12 @@ export class WebhookWorker
     finalStatuses: new Set(),
   };
   private readonly logger = new Logger(WebhookWorker.name);
-  private readonly cleaner = new SweepTimer(
-    () => this.clean(),
-    ({ message }) => this.logger.warn(`Old webhooks were not deleted: ${message}`),
-  );
 
   constructor(
     private readonly deliveries: WebhookDeliveryRepository,
     private readonly client: OutboundClient,
     private readonly secrets: WebhookSecrets,
     private readonly metrics: GatewayMetrics,
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
     engine: WorkEngine,
   ) {
     super();
@@ -69,23 +53,15 @@ export class WebhookWorker
     this.topic = engine.register(WebhookWorker.name, this, POLICY);
   }
 
-  onApplicationBootstrap(): void {
-    if (this.config.queue.consume) this.cleaner.startLater(HOUR_MS);
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.cleaner.stop();
-  }
-
   /** Deletes webhooks that were delivered or dropped a week ago. */
-  async clean(now = Date.now()): Promise<void> {
+  async tidy(now = Date.now()): Promise<void> {
     let deleted: number;
     do {
       deleted = await this.deliveries.deleteFinishedBefore(
         new Date(now - KEPT_MS),
         DELETED_AT_ONCE,
       );
-    } while (deleted === DELETED_AT_ONCE && !this.cleaner.isStopped);
+    } while (deleted === DELETED_AT_ONCE && !this.topic.isEnding);
   }
 
   async place(id: string): Promise<Place | undefined> {

@@ -52,6 +52,8 @@ export interface WorkHandler<Row extends Claim> {
   /** Returns due rows that no wake-up reached or whose worker died, and marks them as woken. */
   takeLost?(limit: number): Promise<string[]>;
   depth?(): Promise<WorkDepth>;
+  /** Deletes or drops rows that are no longer needed. Several processes may do so at once. */
+  tidy?(): Promise<void>;
 }
 
 export interface WorkPolicy {
@@ -62,6 +64,8 @@ export interface WorkPolicy {
   readonly renewEveryMs?: number;
   /** The pause after a run that threw; undefined: until its lease expires. */
   readonly failurePauseMs?: number;
+  /** How often `tidy` runs; one hour by default. */
+  readonly tidyEveryMs?: number;
   /** When runs are stopped: at the end of the drain, or one second after it. */
   readonly stops: 'with-drain' | 'after-drain';
   /**

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { DueWork } from '../database/due-work.js';
 import { messageOf } from '../errors/thrown.js';
 import type { WorkQueue } from '../queue/work-queue.js';
+import { HOUR_MS } from '../time/dates.js';
 import { SweepTimer } from '../time/sweep-timer.js';
 import { endsWithin } from '../time/within.js';
 import { Lease } from './lease.js';
@@ -41,6 +42,10 @@ export class WorkTopic<Row extends Claim = Claim> {
     () => this.sweep(),
     (error) => this.logger.warn(`The sweep failed: ${error.message}`),
   );
+  private readonly tidier = new SweepTimer(
+    () => this.handler.tidy!(),
+    (error) => this.logger.warn(`Old rows were not removed: ${error.message}`),
+  );
   private isStopping = false;
   private isAtWork = false;
 
@@ -59,10 +64,16 @@ export class WorkTopic<Row extends Claim = Claim> {
     return this.isAtWork && !this.isStopping;
   }
 
+  /** Whether long statements should end early. */
+  get isEnding(): boolean {
+    return this.isStopping;
+  }
+
   start(dueWork: DueWork): void {
     this.isAtWork = true;
     const { areLost } = this.handler;
     if (areLost !== undefined) dueWork.watch(areLost, this.sweeper);
+    if (this.handler.tidy) this.tidier.start(this.policy.tidyEveryMs ?? HOUR_MS);
   }
 
   /** Handles a wake-up. Never rejects and does not wait for the run. */
@@ -101,7 +112,7 @@ export class WorkTopic<Row extends Claim = Claim> {
   /** Takes nothing further, hands over what waits, and gives runs up to the limit to end. */
   async drain(limitMs: number): Promise<void> {
     this.isStopping = true;
-    const ending = Promise.all([this.slots.stop(), this.sweeper.stop()]);
+    const ending = Promise.all([this.slots.stop(), this.sweeper.stop(), this.tidier.stop()]);
     for (const { row, lease } of this.running.values()) {
       lease.isStopping = true;
       if (this.handler.leavesAtOnce?.(row)) lease.abandon();
