@@ -125,6 +125,16 @@ describe(WorkTopic.name, () => {
     expect(wake.mock.calls).toEqual([['jobs', 'a', {}]]);
   });
 
+  it('works without the queue on rows that the sweep finds', async () => {
+    const { topic, handler, wake, running } = world();
+    handler.takeLost.mockResolvedValue(['a', 'b']);
+    wake.mockRejectedValue(new Error('away'));
+    await topic.sweep();
+    await settle();
+    expect([...running.keys()]).toEqual(['a', 'b']);
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
   describe('when the service stops', () => {
     it('waits for runs, takes nothing new, and wakes others for what waits', async () => {
       const { topic, handler, wake, running, offer } = world();

@@ -100,12 +100,19 @@ export class WorkTopic<Row extends Claim = Claim> {
     } else await this.queue.wake(topic, id, delayMs > 0 ? { delayMs } : {});
   }
 
-  /** Wakes processes for rows that no wake-up reached. */
+  /** Wakes processes for rows that no wake-up reached. Takes them here while the queue is unavailable. */
   async sweep(): Promise<void> {
     const lost = (await this.handler.takeLost?.(MAX_LOST)) ?? [];
+    let hasQueue = true;
     for (const id of lost) {
       if (this.sweeper.isStopped) return;
-      await this.wake(id);
+      if (hasQueue) {
+        hasQueue = await this.wake(id).then(
+          () => true,
+          () => false,
+        );
+      }
+      if (!hasQueue) await this.offer(id);
     }
   }
 
