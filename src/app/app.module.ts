@@ -23,6 +23,7 @@ import { PeopleModule } from '../core/people/people.module.js';
 import { ProvidersModule } from '../features/providers/providers.module.js';
 import { ServiceStopModule } from '../platform/time/service-stop.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
+import { WorkModule } from '../platform/work/work.module.js';
 import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
 import { QuoteModule } from '../features/quote/quote.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';
@@ -74,6 +75,7 @@ export class AppModule {
         MetricsModule,
         ServiceStopModule,
         QueueModule.forRoot(config, databaseUrl),
+        WorkModule,
         AccessModule,
         ConfigurationModule,
         AuditModule,

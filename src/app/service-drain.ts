@@ -4,7 +4,7 @@ import { HttpAdapterHost, ModuleRef, type AbstractHttpAdapter } from '@nestjs/co
 import { LedgerService } from '../core/ledger/ledger.service.js';
 import { ServerDrain } from '../platform/http/server-drain.js';
 import { IdleMemory } from './process/idle-memory.js';
-import { WorkQueue } from '../platform/queue/work-queue.js';
+import { WorkEngine } from '../platform/work/work-engine.js';
 import { ServiceStop } from '../platform/time/service-stop.js';
 
 /**
@@ -20,7 +20,7 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly host: HttpAdapterHost<AbstractHttpAdapter<Server>>,
-    private readonly queue: WorkQueue,
+    private readonly work: WorkEngine,
     private readonly stop: ServiceStop,
     private readonly modules: ModuleRef,
   ) {}
@@ -48,6 +48,6 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
     // An answer that only waits for its commit can still be delivered.
     const ledger = this.modules.get(LedgerService, { strict: false });
     const drained = this.server?.drain(leftMs, () => ledger.endWaits());
-    await Promise.all([drained, this.queue.stop(leftMs)]);
+    await Promise.all([drained, this.work.drain(leftMs)]);
   }
 }

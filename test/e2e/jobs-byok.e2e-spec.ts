@@ -8,6 +8,7 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { startMediaVendor, type MediaVendor } from '../support/media-vendor.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { runRow } from '../support/work-engine.js';
 
 const CREDENTIALS = '/v1/customer/provider-credentials';
 const SHARED_KEY = 'operators-key-for-one';
@@ -85,7 +86,7 @@ describe('a job of a tenant with its own account', () => {
   const work = async (id: string): Promise<JobBody> => {
     const worker = other.gateway.application.get(JobWorker, { strict: false });
     for (let looks = 0; looks < 100; looks++) {
-      await worker.work(id);
+      await runRow(worker, id);
       const job = await readJob(other, id);
       if (!['queued', 'in_progress'].includes(job.status)) return job;
       await database.database.query('UPDATE jobs SET run_at = now() WHERE id = $1', [id]);
@@ -134,7 +135,7 @@ describe('a job of a tenant with its own account', () => {
   it('is asked after with the key that it was sent with, whatever was stored since', async () => {
     const { key } = await store();
     const { id } = await submitJob(gateway, { model: 'one/film', prompt: 'waves', seconds: 4 });
-    await other.gateway.application.get(JobWorker, { strict: false }).work(id);
+    await runRow(other.gateway.application.get(JobWorker, { strict: false }), id);
     await store();
     expect(await work(id)).toMatchObject({ status: 'succeeded' });
     expect(new Set(vendor.keys)).toEqual(new Set([key]));
@@ -164,7 +165,7 @@ describe('a job of a tenant with its own account', () => {
   it('fails and costs nothing when the account is gone while the vendor is at work', async () => {
     const { id: credentialId, key } = await store({ allow_shared_fallback: true });
     const { id } = await submitJob(gateway, { model: 'one/film', prompt: 'waves', seconds: 4 });
-    await other.gateway.application.get(JobWorker, { strict: false }).work(id);
+    await runRow(other.gateway.application.get(JobWorker, { strict: false }), id);
     expect(vendor.keys).toEqual([key]);
     await forgetEverywhere(credentialId);
     const { status, error } = await work(id);

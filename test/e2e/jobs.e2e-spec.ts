@@ -16,6 +16,7 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import type { TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
+import { runRow } from '../support/work-engine.js';
 
 const PRICE = 40_000;
 
@@ -269,9 +270,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
     await change(id, "lease_until = now() - interval '1 second', lease_id = gen_random_uuid()");
-    await get(JobWorker).work(id);
-    const failed = await readJob(gateway, id);
-    expect(failed).toMatchObject({ status: 'failed' });
+    await jobIn(gateway, id, 'failed');
     expect(one.submissions).toHaveLength(1);
     expect(await entriesOf(id)).toEqual([]);
   });
@@ -283,7 +282,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     await until(() => one.submissions.length > 0);
     await accepted(id);
     await change(id, "run_at = now() - interval '1 minute'");
-    await get(JobSweeper).sweepNow();
+    await get(JobWorker).topic.sweep();
     await jobIn(gateway, id, 'succeeded');
     expect(one.polls).toEqual(['op-2']);
   });
@@ -294,7 +293,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
       return done();
     };
     const { id } = await submitJob(gateway, draw);
-    await Promise.all(Array.from({ length: 20 }, () => get(JobWorker).work(id)));
+    await Promise.all(Array.from({ length: 20 }, () => runRow(get(JobWorker), id)));
     await jobIn(gateway, id, 'succeeded');
     expect(one.submissions).toHaveLength(1);
     expect(await entriesOf(id)).toEqual([['charge', -PRICE]]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
+import { WorkQueue } from '../../src/platform/queue/work-queue.js';
 import { BackgroundWorker } from '../../src/features/responses/background/background-worker.service.js';
 import { BackgroundResponsesRepository } from '../../src/features/responses/background/background-responses.repository.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
@@ -177,7 +178,7 @@ describe('a response in the background', () => {
     const repository = gateway.gateway.application.get(BackgroundResponsesRepository, {
       strict: false,
     });
-    expect(await repository.findNext(gateway.tenantId)).toBe(data.id);
+    expect(await repository.findDue(gateway.tenantId, 1)).toEqual([data.id]);
     fake.answer = respond({ text: 'The second time.' });
     expect(await ended(data.id)).toMatchObject({
       status: 'completed',
@@ -194,7 +195,7 @@ describe('a response in the background', () => {
 
   it('costs nothing where its hold no longer reaches, nor can grow', async () => {
     const worker = gateway.gateway.application.get(BackgroundWorker, { strict: false });
-    const work = jest.spyOn(worker, 'work').mockResolvedValue(undefined);
+    const place = jest.spyOn(worker, 'place').mockResolvedValue(undefined);
     const own = await gateway.post(CREDENTIALS, { provider: 'openai', key: 'own-key-0001' });
     const { data } = await create();
     // What was a fee of five percent is shared capacity now, and all the rest is gone.
@@ -204,8 +205,8 @@ describe('a response in the background', () => {
     const tenant = `/v1/admin/tenants/${gateway.tenantId}`;
     const credits = account!.balance - account!.held;
     await gateway.admin('POST', `${tenant}/corrections`, { credits: -credits, memo: 'spent' });
-    work.mockRestore();
-    await worker.work(data.id);
+    place.mockRestore();
+    await gateway.gateway.application.get(WorkQueue, { strict: false }).wake('responses', data.id);
     // A sweep may have claimed it first.
     await until(async () => !OPEN.includes((await client.responses.retrieve(data.id)).status!));
     const response = await client.responses.retrieve(data.id);
@@ -271,11 +272,11 @@ describe('responses in the background of a service that is stopped', () => {
     expect(fake.calls).toHaveLength(20);
     await first.close();
     expect((await readLedger(database.database))[0]!.holds).toBeGreaterThan(0);
-    // Nobody has to find out that they were left.
+    // Other instances are woken instead of waiting for the sweep.
     const { rows: wakeUps } = await database.database.query(
       "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'responses'",
     );
-    expect(wakeUps).toHaveLength(20);
+    expect(wakeUps.length).toBeGreaterThanOrEqual(20);
 
     fake.answer = respond({ text: 'After all.' });
     const second = await start();

@@ -26,7 +26,6 @@ import { AlertRuleRepository } from '../../src/core/alerts/alert-rule.repository
 import { AlertSender } from '../../src/core/alerts/alert-sender.js';
 import { PriceWatch } from '../../src/operator/price-lists/price-watch.service.js';
 import { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
-import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
 import { OPERATOR_ID, WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
@@ -35,6 +34,7 @@ import { createTenant, type TestTenant } from '../support/ledger-factories.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { openEngine } from '../support/work-engine.js';
 import { startReceiver } from '../support/webhook-receiver.js';
 
 const SECRET = 'a-secret-of-at-least-32-characters';
@@ -64,16 +64,10 @@ describe('alerts', () => {
     const config = { queue: { consume: true } };
     const metrics = new GatewayMetrics();
     const sender = new AlertSender(outbound, secrets);
-    const deliveries = new AlertDeliveries(
-      events,
-      rules,
-      sender,
-      new DueWork(test.database),
-      config,
-      metrics,
-    );
+    const engine = openEngine(test);
+    const deliveries = new AlertDeliveries(events, rules, sender, metrics, engine);
     const evaluator = new AlertEvaluator(test.database, deliveries, config, metrics);
-    return { deliveries, evaluator, metrics };
+    return { deliveries, engine, evaluator, metrics };
   };
   let one: ReturnType<typeof instance>;
   let other: ReturnType<typeof instance>;
@@ -106,8 +100,8 @@ describe('alerts', () => {
     later(3 * HOUR_MS);
   });
   afterEach(async () => {
-    await one.deliveries.beforeApplicationShutdown();
-    await other.deliveries.beforeApplicationShutdown();
+    await one.engine.beforeApplicationShutdown();
+    await other.engine.beforeApplicationShutdown();
     for (const table of [
       'alert_rules',
       'alert_events',
@@ -569,10 +563,10 @@ describe('alerts', () => {
       await one.evaluator.evaluate(now);
       await until(async () => (await states()).includes('delivered'));
       expect(await states()).toContain('pending');
-      await one.deliveries.beforeApplicationShutdown();
+      await one.engine.beforeApplicationShutdown();
       expect(await eventOf()).toBeDefined();
       await test.database.query("UPDATE alert_events SET woken_at = now() - interval '1 minute'");
-      await other.deliveries.sweep();
+      await other.deliveries.topic.sweep();
       await until(async () => !(await states()).includes('pending'));
     });
 
@@ -584,12 +578,12 @@ describe('alerts', () => {
       later();
       await one.evaluator.evaluate(now);
       expect(await states()).toEqual(['pending']);
-      await other.deliveries.sweep();
+      await other.deliveries.topic.sweep();
       expect(receiver.posts).toEqual([]);
       await test.database.query("UPDATE alert_events SET woken_at = now() - interval '1 minute'");
       one = instance();
-      await Promise.all([other.deliveries.sweep(), one.deliveries.sweep()]);
-      await other.deliveries.sweep();
+      await Promise.all([other.deliveries.topic.sweep(), one.deliveries.topic.sweep()]);
+      await other.deliveries.topic.sweep();
       await until(async () => (await states())[0] === 'delivered');
       expect(receiver.posts).toHaveLength(1);
     });
@@ -752,7 +746,7 @@ describe('alerts', () => {
     await insert('2026-01', false);
     await insert('2026-02', true);
     await insert('total', false);
-    await one.deliveries.clean();
+    await one.deliveries.tidy();
     const { rows } = await test.database.query<{ period: string }>(
       'SELECT period FROM alert_events ORDER BY period',
     );

@@ -148,13 +148,11 @@ describeWithRedis('a stranger who writes to Redis', () => {
 
   it('wakes consumers by texts only, and stops no topic', async () => {
     const keys: unknown[] = [];
-    await queue.queue.consume(
-      'jobs',
-      async (key) => {
+    await queue.queue.consume({
+      jobs: async (key) => {
         keys.push(key);
       },
-      { concurrency: 4 },
-    );
+    });
     const jobs: readonly Record<string, string>[] = [
       { data: 'null' },
       { data: '[]' },

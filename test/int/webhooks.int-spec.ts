@@ -13,7 +13,6 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
 import { WebhookDeliveries } from '../../src/platform/outbound/webhook-deliveries.js';
@@ -21,8 +20,10 @@ import { WebhookDeliveryRepository } from '../../src/platform/outbound/webhook-d
 import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
 import { WebhookWorker } from '../../src/platform/outbound/webhook-worker.service.js';
 import { WorkQueue, type WakeOptions } from '../../src/platform/queue/work-queue.js';
+import type { WorkEngine } from '../../src/platform/work/work-engine.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { openEngine, runRow } from '../support/work-engine.js';
 
 // A machine that stops for a second makes an attempt due that was not to be yet.
 jest.retryTimes(2);
@@ -61,6 +62,7 @@ describe('webhooks', () => {
   let metrics: GatewayMetrics;
   let deliveries: WebhookDeliveries;
   let worker: WebhookWorker;
+  let engine: WorkEngine;
   let repository: WebhookDeliveryRepository;
 
   beforeAll(async () => {
@@ -100,19 +102,11 @@ describe('webhooks', () => {
     metrics = new GatewayMetrics();
     const port = queue as unknown as WorkQueue;
     deliveries = new WebhookDeliveries(port);
-    const config = { queue: { consume: true } };
-    worker = new WebhookWorker(
-      repository,
-      client,
-      secrets,
-      port,
-      metrics,
-      new DueWork(test.database),
-      config,
-    );
+    engine = openEngine(test, queue);
+    worker = new WebhookWorker(repository, client, secrets, metrics, engine);
   });
   afterEach(async () => {
-    await worker.beforeApplicationShutdown();
+    await engine.beforeApplicationShutdown();
     await test.database.query('DELETE FROM webhook_deliveries');
   });
   afterAll(async () => {
@@ -130,6 +124,7 @@ describe('webhooks', () => {
     );
     return id!;
   };
+  const deliver = (id: string): Promise<void> => runRow(worker, id);
   const rowOf = async (id: string) => {
     const { rows } = await test.database.query<Record<string, unknown>>(
       'SELECT *, extract(epoch FROM next_attempt_at) AS due FROM webhook_deliveries WHERE id = $1',
@@ -175,8 +170,8 @@ describe('webhooks', () => {
 
   it('are signed so that the receiver can check them, and delivered once', async () => {
     const id = await enqueue();
-    await Promise.all([worker.deliver(id), worker.deliver(id), worker.deliver(id)]);
-    await worker.deliver(id);
+    await Promise.all([deliver(id), deliver(id), deliver(id)]);
+    await deliver(id);
     expect(received).toHaveLength(1);
     const [{ headers, body }] = received as [Received];
     expect(headers).toMatchObject({
@@ -203,7 +198,7 @@ describe('webhooks', () => {
     const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
       isGenuine: (...values: unknown[]) => boolean;
     };
-    await worker.deliver(await enqueue());
+    await deliver(await enqueue());
     const [{ headers, body }] = received as [Received];
     const header = headers['x-gateway-signature'];
     const secret = await secrets.secretOf(TENANT);
@@ -214,14 +209,14 @@ describe('webhooks', () => {
     expect(isGenuine(undefined, body, secret)).toBe(false);
 
     const { secret: rotated } = await secrets.rotate(TENANT);
-    await worker.deliver(await enqueue());
+    await deliver(await enqueue());
     const { headers: later, body: laterBody } = received[1]!;
     for (const good of [secret, rotated]) {
       expect(isGenuine(later['x-gateway-signature'], laterBody, good)).toBe(true);
     }
     expect(isGenuine(later['x-gateway-signature'], `${laterBody} `, secret)).toBe(false);
     await test.database.query(`UPDATE webhook_secrets SET previous_until = now()`);
-    await worker.deliver(await enqueue());
+    await deliver(await enqueue());
     const { headers: last, body: lastBody } = received[2]!;
     expect(isGenuine(last['x-gateway-signature'], lastBody, rotated)).toBe(true);
     expect(isGenuine(last['x-gateway-signature'], lastBody, secret)).toBe(false);
@@ -231,7 +226,7 @@ describe('webhooks', () => {
     await secrets.secretOf(TENANT);
     await test.database.query(`UPDATE webhook_secrets SET sealed_secret = ''`);
     const id = await enqueue();
-    await worker.deliver(id);
+    await deliver(id);
     expect(received).toHaveLength(0);
     expect(await rowOf(id)).toMatchObject({
       state: 'pending',
@@ -245,8 +240,8 @@ describe('webhooks', () => {
     const id = await enqueue();
     for (let attempt = 1; attempt <= 5; attempt++) {
       const beganAt = await databaseSeconds();
-      await worker.deliver(id);
-      await worker.deliver(id);
+      await deliver(id);
+      await deliver(id);
       const endedAt = await databaseSeconds();
       if (attempt < 5) {
         const dueAt = Number((await rowOf(id))?.due);
@@ -255,7 +250,7 @@ describe('webhooks', () => {
       }
       await makeDue(id);
     }
-    await worker.deliver(id);
+    await deliver(id);
     expect(received).toHaveLength(5);
     expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(
       new Set([id]),
@@ -271,7 +266,7 @@ describe('webhooks', () => {
   it('are tried again by the worker itself, when they are due', async () => {
     status = 500;
     const id = await enqueue();
-    await worker.deliver(id);
+    await deliver(id);
     status = 200;
     await until(async () => (await rowOf(id))?.state === 'delivered');
     expect(await rowOf(id)).toMatchObject({ attempts: 2 });
@@ -281,13 +276,12 @@ describe('webhooks', () => {
   it('are given back by a worker that stops, as if it had not tried', async () => {
     answersFrom = Infinity;
     const ids = [await enqueue(), await enqueue()];
-    const made = ids.map((id) => worker.deliver(id));
+    const made = ids.map((id) => deliver(id));
     await until(() => received.length === 2);
-    await worker.beforeApplicationShutdown();
+    await engine.beforeApplicationShutdown();
     for (const id of ids) expect(await rowOf(id)).toMatchObject({ state: 'pending', attempts: 0 });
-    expect(queue.wakes).toHaveLength(1);
-    expect(ids).toContain(queue.wakes[0]!.key);
-    await worker.deliver(ids[0]!);
+    expect(queue.wakes.map(({ key }) => key).toSorted()).toEqual(ids.toSorted());
+    await deliver(ids[0]!);
     expect(received).toHaveLength(2);
     answersFrom = 1;
     await Promise.all(made);
@@ -295,21 +289,21 @@ describe('webhooks', () => {
 
   it('are dropped at once when they cannot ever arrive', async () => {
     const id = await enqueue('private', 'nonsense');
-    await worker.deliver(id);
+    await deliver(id);
     expect(await rowOf(id)).toMatchObject({ state: 'dropped', attempts: 1 });
   });
 
   it('are taken over from a worker that died, and dropped when it was the last attempt', async () => {
     const id = await enqueue();
     await repository.take(id, 30_000);
-    await worker.deliver(id);
+    await deliver(id);
     expect(received).toHaveLength(0);
     await makeDue(id);
-    await worker.deliver(id);
+    await deliver(id);
     expect(await rowOf(id)).toMatchObject({ state: 'delivered', attempts: 2 });
     const last = await enqueue();
     await test.database.query('UPDATE webhook_deliveries SET attempts = 5 WHERE id = $1', [last]);
-    await worker.deliver(last);
+    await deliver(last);
     expect(await rowOf(last)).toMatchObject({ state: 'dropped' });
     expect(received).toHaveLength(1);
   });
@@ -326,7 +320,7 @@ describe('webhooks', () => {
   it('go to one receiver four at once, all of them', async () => {
     answersFrom = 4;
     const ids = await Promise.all(Array.from({ length: 20 }, () => enqueue()));
-    await Promise.all(ids.map((id) => worker.deliver(id)));
+    await Promise.all(ids.map((id) => deliver(id)));
     // Those that had to wait hold nobody up.
     await until(() => received.length === ids.length && running === 0);
     expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(
@@ -337,19 +331,19 @@ describe('webhooks', () => {
 
   it('are found by the sweep when their wake-up was lost, once a round', async () => {
     const id = await enqueue();
-    await worker.sweep();
+    await worker.topic.sweep();
     expect(queue.wakes).toEqual([]);
     const age = `UPDATE webhook_deliveries SET woken_at = now() - interval '6 seconds'`;
     await test.database.query(age);
-    await worker.sweep();
-    await worker.sweep();
+    await worker.topic.sweep();
+    await worker.topic.sweep();
     expect(queue.wakes).toEqual([{ key: id, delayMs: undefined }]);
   });
 
   it('are listed for their tenant alone, the newest first, in pages that miss none', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count++) made.push(await enqueue());
-    await worker.deliver(made[0]!);
+    await deliver(made[0]!);
     const listed = [];
     let behind: string[] | undefined;
     for (;;) {
@@ -369,12 +363,12 @@ describe('webhooks', () => {
 
   it('are kept for a week after they are done', async () => {
     const [done, kept, pending] = [await enqueue(), await enqueue(), await enqueue()];
-    await worker.deliver(done);
-    await worker.deliver(kept);
+    await deliver(done);
+    await deliver(kept);
     const age = `UPDATE webhook_deliveries SET created_at = now() - interval '9 days',
       finished_at = CASE WHEN id = $1 THEN now() - interval '8 days' ELSE finished_at END`;
     await test.database.query(age, [done]);
-    await worker.clean();
+    await worker.tidy();
     expect([await rowOf(done), await rowOf(kept), await rowOf(pending)]).toEqual([
       undefined,
       expect.anything(),

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import {
   DELIVERY_POLICY,
+  DELIVERY_WORK,
   GROUP_LIMITS,
   PATIENT_GROUP_LIMITS,
 } from '../../src/features/broadcast/broadcast-limits.js';
@@ -39,7 +40,7 @@ export async function bootWithBroadcast(
   jest.replaceProperty(GROUP_LIMITS, 'maxAgeMs', 100);
   jest.replaceProperty(PATIENT_GROUP_LIMITS, 'maxAgeMs', 500);
   jest.replaceProperty(DELIVERY_POLICY, 'firstRetryMs', 100);
-  jest.replaceProperty(DELIVERY_POLICY.lanes, 'failingRestMs', 100);
+  jest.replaceProperty(DELIVERY_WORK.slots, 'failingRestMs', 100);
   const one = await startFakeOpenAi(errorAnswer(500));
   const other = await startFakeOpenAi(politeAnswer({ text: 'From b.' }));
   const receiver = await startTraceReceiver();

@@ -1,20 +1,18 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Topic, WorkQueue } from '../../src/platform/queue/work-queue.js';
 
-/** Consumes a topic; the keys appear in the list in their order. */
-export async function collectKeys(
+/** Consumes topics; the keys appear in their lists in order. */
+export async function collectKeys<Name extends Topic>(
   queue: WorkQueue,
-  topic: Topic,
-  { concurrency = 1, workMs = 0 } = {},
-): Promise<string[]> {
-  const delivered: string[] = [];
-  await queue.consume(
-    topic,
-    async (key) => {
-      delivered.push(key);
-      if (workMs > 0) await wait(workMs);
-    },
-    { concurrency },
-  );
+  ...topics: Name[]
+): Promise<Record<Name, string[]>> {
+  const delivered = Object.fromEntries(topics.map((topic) => [topic, []])) as unknown as Record<
+    Name,
+    string[]
+  >;
+  const consumer = (topic: Name) => (key: string) => {
+    delivered[topic].push(key);
+    return Promise.resolve();
+  };
+  await queue.consume(Object.fromEntries(topics.map((topic) => [topic, consumer(topic)])));
   return delivered;
 }

@@ -1,41 +1,31 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import {
-  DeliveryEngine,
+  DeliveryHandler,
   type DeliveryPolicy,
-  type DeliveryWork,
   type Drop,
-} from '../../platform/outbound/delivery-engine.js';
-import { DueWork } from '../../platform/database/due-work.js';
+} from '../../platform/outbound/delivery-handler.js';
+import { WorkEngine } from '../../platform/work/work-engine.js';
+import type { WorkPolicy } from '../../platform/work/work-handler.js';
+import type { Place } from '../../platform/work/work-slots.js';
+import type { WorkTopic } from '../../platform/work/work-topic.js';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
-import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
-import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import { DAY_MS } from '../../platform/time/dates.js';
 import { AlertEventRepository, type TakenAlert } from './alert-event.repository.js';
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
 
-/** Longer than any attempt; after that its process is taken for dead. */
+/** Longer than an attempt can take; then its process is taken for dead. */
 const LEASE_MS = 30_000;
-/** More attempts than job webhooks: ten in eight and a half minutes, since receivers cannot poll instead. */
-const POLICY: DeliveryPolicy = {
-  lanes: {
-    perLane: 1,
-    atOnce: 50,
-    bytes: Infinity,
-    expectedBytes: 0,
-    waiting: 1,
-    failingRestMs: undefined,
-  },
-  maxAttempts: 10,
-  maxRetryAfterMs: 60_000,
-  finalStatuses: new Set(),
+/** Each event is a group of its own, so none waits for another. */
+const WORK: WorkPolicy = {
+  slots: { perGroup: 1, atOnce: 50, waiting: 1 },
+  stops: 'after-drain',
+  isRepeatable: true,
 };
 
 const FORGOTTEN_AFTER_MS = 5_000;
-const SWEPT_AT_ONCE = 200;
 
 const KEPT_MS = 90 * DAY_MS;
 const DELETED_AT_ONCE = 1_000;
@@ -43,30 +33,31 @@ const DELETED_AT_ONCE = 1_000;
 const RULE_GONE: Drop<'rule_gone'> = { reason: 'rule_gone', words: 'the rule was deleted' };
 
 /**
- * Delivers alert events. The process that recorded an event delivers it at once; every process takes
- * over deliveries that are five seconds overdue.
+ * Delivers alerts: ten attempts in eight and a half minutes. The process that recorded an event delivers it at once.
+ * Others take over what it left after five seconds.
  */
 @Injectable()
-export class AlertDeliveries
-  implements
-    DeliveryWork<TakenAlert, 'rule_gone'>,
-    OnApplicationBootstrap,
-    BeforeApplicationShutdown
-{
+export class AlertDeliveries extends DeliveryHandler<TakenAlert, 'rule_gone'> {
+  readonly areLost: string;
+  readonly topic: WorkTopic<TakenAlert>;
+  protected readonly deliveryPolicy: DeliveryPolicy = {
+    maxAttempts: 10,
+    maxRetryAfterMs: 60_000,
+    finalStatuses: new Set(),
+  };
   private readonly logger = new Logger(AlertDeliveries.name);
-  private readonly engine = new DeliveryEngine(this, POLICY, this.logger);
-  private readonly sweeper = this.timerOf(() => this.sweep());
-  private readonly cleaner = this.timerOf(() => this.clean());
   private readonly outcomes: Counter<'kind' | 'outcome'>;
 
   constructor(
     private readonly events: AlertEventRepository,
     private readonly rules: AlertRuleRepository,
     private readonly sender: AlertSender,
-    private readonly dueWork: DueWork,
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
     metrics: GatewayMetrics,
+    engine: WorkEngine,
   ) {
+    super();
+    this.areLost = events.areForgotten(FORGOTTEN_AFTER_MS);
+    this.topic = engine.register(AlertDeliveries.name, this, WORK);
     this.outcomes = new Counter({
       name: 'gateway_alerts_deliveries_total',
       help: 'Attempts to deliver an alert, by outcome.',
@@ -75,40 +66,28 @@ export class AlertDeliveries
     });
   }
 
-  onApplicationBootstrap(): void {
-    if (!this.config.queue.consume) return;
-    this.dueWork.watch(this.events.areForgotten(FORGOTTEN_AFTER_MS), this.sweeper);
-    this.cleaner.startLater(HOUR_MS);
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.engine.stop(this.sweeper, this.cleaner);
-  }
-
-  /** Attempts a due delivery. Each has its own queue, so none waits for another. */
+  /** Makes the attempt that is due, if any. */
   deliver(id: string): void {
-    void this.engine.add(id, id);
-  }
-
-  /** Takes over overdue deliveries. */
-  async sweep(): Promise<void> {
-    const ids = await this.events.wakeForgotten(FORGOTTEN_AFTER_MS, SWEPT_AT_ONCE);
-    for (const id of ids) this.deliver(id);
+    void this.topic.add(id, { group: id });
   }
 
   /** Deletes events older than 90 days. */
-  async clean(now = Date.now()): Promise<void> {
+  async tidy(now = Date.now()): Promise<void> {
     let deleted: number;
     do {
       deleted = await this.events.deleteBefore(new Date(now - KEPT_MS), DELETED_AT_ONCE);
-    } while (deleted === DELETED_AT_ONCE && !this.cleaner.isStopped);
+    } while (deleted === DELETED_AT_ONCE && !this.topic.isEnding);
   }
 
-  take(id: string): Promise<TakenAlert | undefined> {
+  place(id: string): Promise<Place> {
+    return Promise.resolve({ group: id });
+  }
+
+  claim(id: string): Promise<TakenAlert | undefined> {
     return this.events.take(id, LEASE_MS);
   }
 
-  findDrop({ format }: TakenAlert): Drop<'rule_gone'> | undefined {
+  override findDrop({ format }: TakenAlert): Drop<'rule_gone'> | undefined {
     return format === null ? RULE_GONE : undefined;
   }
 
@@ -129,26 +108,19 @@ export class AlertDeliveries
   async drop(alert: TakenAlert, { words }: { words: string }): Promise<void> {
     if (!(await this.events.finish(alert, 'dropped', words))) return;
     this.count(alert, 'dropped');
-    // Without the URL or its parts, which are their owner's.
+    // The URL and body belong to the owner and are not logged.
     this.logger.warn(`alert ${alert.id} dropped: ${words}`);
   }
 
-  giveBack(ids: readonly string[]): Promise<void> {
-    return this.events.giveBack(ids);
+  release(alerts: readonly TakenAlert[]): Promise<void> {
+    return this.events.release(alerts);
   }
 
-  /** Another process's sweep finds it. */
-  wake(): Promise<void> {
-    return Promise.resolve();
+  takeLost(limit: number): Promise<string[]> {
+    return this.events.wakeForgotten(FORGOTTEN_AFTER_MS, limit);
   }
 
   private count({ kind }: TakenAlert, outcome: string): void {
     this.outcomes.inc({ kind, outcome });
-  }
-
-  private timerOf(work: () => Promise<void>): SweepTimer {
-    return new SweepTimer(work, ({ message }) =>
-      this.logger.warn(`alert sweep failed: ${message}`),
-    );
   }
 }

@@ -1,4 +1,5 @@
-import type { DeliveryPolicy } from '../../platform/outbound/delivery-engine.js';
+import type { DeliveryPolicy } from '../../platform/outbound/delivery-handler.js';
+import type { WorkPolicy } from '../../platform/work/work-handler.js';
 
 export const MAX_DESTINATIONS_PER_TENANT = 5;
 
@@ -46,16 +47,24 @@ export const LEASE_MS = 30_000;
 /** Older deliveries are dropped, such as those queued for a hanging receiver. */
 export const MAX_DELIVERY_AGE_MS = 3_600_000;
 
-/** Delivery policy for receivers. */
-export const DELIVERY_POLICY: DeliveryPolicy = {
-  lanes: {
-    perLane: 4,
+/** Each destination is a group. */
+export const DELIVERY_WORK: WorkPolicy = {
+  topic: 'broadcast',
+  slots: {
+    perGroup: 4,
     atOnce: 256,
     bytes: 64 * 1024 * 1024,
     expectedBytes: 3 * MAX_BATCH_BYTES,
     waiting: 100,
     failingRestMs: 1_000,
   },
+  tidyEveryMs: 15_000,
+  stops: 'after-drain',
+  isRepeatable: true,
+};
+
+/** Delivery policy for receivers. */
+export const DELIVERY_POLICY: DeliveryPolicy = {
   firstRetryMs: 1_000,
   maxRetryAfterMs: 60_000,
   finalStatuses: new Set([400, 401, 403, 404, 405, 410, 413, 415, 422]),

@@ -3,6 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { scopeHolds } from '../../core/access/key-rights.js';
 import { scopeIsLive } from '../../core/access/scope.js';
+import type { WorkDepth } from '../../platform/work/work-handler.js';
 import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast-limits.js';
 
 /** Traces for one or more destinations. */
@@ -39,6 +40,9 @@ export interface ClaimedDelivery {
   url: string;
   encryptedHeaders: Buffer;
 }
+
+/** A newer claim has more attempts. */
+type DeliveryClaim = Pick<ClaimedDelivery, 'id' | 'attempts'>;
 
 /** A delivery and its destination. */
 export interface NamedDelivery {
@@ -235,42 +239,57 @@ export class DeliveryRepository {
   }
 
   /** @returns false when another process completed it first */
-  async drop(id: string, reason: string): Promise<boolean> {
+  async drop({ id, attempts }: DeliveryClaim, reason: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
       `WITH done AS (
-         DELETE FROM broadcast_deliveries WHERE id = $1 RETURNING destination_id, trace_count
+         DELETE FROM broadcast_deliveries WHERE id = $1 AND attempts = $3 RETURNING destination_id, trace_count
        )
        UPDATE broadcast_destinations
           SET dropped_count = dropped_count + trace_count,
               last_error = $2, last_error_at = now()
          FROM done WHERE broadcast_destinations.id = destination_id
        RETURNING ${SOON}`,
-      [id, toStoredText(reason)],
+      [id, toStoredText(reason), attempts],
     );
     return rowCount === 1;
   }
 
-  /** Ends the lease and schedules a retry. */
-  async retryLater(id: string, delayMs: number, reason: string): Promise<void> {
+  /** Ends the lease and schedules a retry, unless a newer claim exists. */
+  async retryLater(
+    { id, attempts }: DeliveryClaim,
+    delayMs: number,
+    reason: string,
+  ): Promise<void> {
     await this.database.query(
       `WITH delayed AS (
          UPDATE broadcast_deliveries SET next_attempt_at = now() + $2 * interval '1 millisecond'
-          WHERE id = $1 RETURNING destination_id
+          WHERE id = $1 AND attempts = $4 RETURNING destination_id
        )
        UPDATE broadcast_destinations SET last_error = $3, last_error_at = now()
          FROM delayed WHERE broadcast_destinations.id = destination_id
        RETURNING ${SOON}`,
-      [id, delayMs, toStoredText(reason)],
+      [id, delayMs, toStoredText(reason), attempts],
     );
   }
 
   /** Releases deliveries of a stopping process without counting the attempts. */
-  async giveBack(ids: readonly string[]): Promise<void> {
+  async release(taken: readonly DeliveryClaim[]): Promise<void> {
     await this.database.query(
-      `UPDATE broadcast_deliveries
-          SET next_attempt_at = now(), attempts = greatest(attempts - 1, 0) WHERE id = ANY($1)`,
-      [ids],
+      `UPDATE broadcast_deliveries delivery
+          SET next_attempt_at = now(), attempts = delivery.attempts - 1
+         FROM unnest($1::uuid[], $2::int[]) AS taken (id, attempts)
+        WHERE delivery.id = taken.id AND delivery.attempts = taken.attempts`,
+      [taken.map(({ id }) => id), taken.map(({ attempts }) => attempts)],
     );
+  }
+
+  async depth(): Promise<WorkDepth> {
+    const { rows } = await this.database.lookUps.query<{ waiting: number; delayed: number }>(
+      `SELECT count(*) FILTER (WHERE next_attempt_at <= now()) AS waiting,
+         count(*) FILTER (WHERE next_attempt_at > now()) AS delayed
+       FROM broadcast_deliveries`,
+    );
+    return rows[0]!;
   }
 
   /** Returns due deliveries of a destination, oldest first. */

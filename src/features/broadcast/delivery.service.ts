@@ -1,20 +1,17 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import {
-  DeliveryEngine,
-  type DeliveryWork,
-  type Drop,
-} from '../../platform/outbound/delivery-engine.js';
+import { DeliveryHandler, type Drop } from '../../platform/outbound/delivery-handler.js';
 import { OutboundClient, type OutboundOutcome } from '../../platform/outbound/outbound-client.js';
-import { WorkQueue } from '../../platform/queue/work-queue.js';
-import { DELIVERY_POLICY, DELIVERY_TIMEOUT_MS, MAX_DELIVERY_AGE_MS } from './broadcast-limits.js';
+import { WorkEngine } from '../../platform/work/work-engine.js';
+import type { WorkDepth } from '../../platform/work/work-handler.js';
+import type { Place } from '../../platform/work/work-slots.js';
+import type { WorkTopic } from '../../platform/work/work-topic.js';
+import {
+  DELIVERY_POLICY,
+  DELIVERY_TIMEOUT_MS,
+  DELIVERY_WORK,
+  MAX_DELIVERY_AGE_MS,
+} from './broadcast-limits.js';
 import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
 import {
   DeliveryRepository,
@@ -27,11 +24,8 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 
 const MAX_MESSAGE_CHARACTERS = 500;
 
-const SWEEP_INTERVAL_MS = 15_000;
 /** A delivery this overdue has lost its process. */
 const OVERDUE_MS = 5_000;
-/** Consumers only dispatch deliveries, so none waits for a receiver. */
-const CONSUMERS = 16;
 
 /** `GATEWAY_SECRET` changed, so the tenant has to set the headers again. */
 const UNREADABLE_HEADERS: OutboundOutcome = {
@@ -43,63 +37,45 @@ const UNREADABLE_HEADERS: OutboundOutcome = {
 
 /** Sends deliveries, with a separate queue for each destination. */
 @Injectable()
-export class DeliveryService
-  implements
-    DeliveryWork<ClaimedDelivery, DropReason>,
-    OnApplicationBootstrap,
-    BeforeApplicationShutdown
-{
+export class DeliveryService extends DeliveryHandler<ClaimedDelivery, DropReason> {
+  protected readonly deliveryPolicy = DELIVERY_POLICY;
   private readonly logger = new Logger(DeliveryService.name);
-  private readonly engine = new DeliveryEngine(this, DELIVERY_POLICY, this.logger);
-  private readonly sweeper = new SweepTimer(
-    () => this.sweep(),
-    (error) => this.logger.warn(`trace delivery sweep failed: ${error.message}`),
-  );
+  private readonly topic: WorkTopic<ClaimedDelivery>;
   /** The first sweep takes everything a previous process left. */
   private overdueMs = 0;
-  private isAtWork = false;
 
   constructor(
     private readonly deliveries: DeliveryRepository,
-    private readonly queue: WorkQueue,
     private readonly client: OutboundClient,
     private readonly headers: HeaderEncryption,
     private readonly batches: RenderedBatches,
     private readonly metrics: BroadcastMetrics,
     @Inject(APP_CONFIG)
-    private readonly config: Pick<AppConfig, 'queue' | 'pendingTracesMaxBytes'>,
-  ) {}
-
-  async onApplicationBootstrap(): Promise<void> {
-    if (!this.config.queue.consume) return;
-    await this.queue.consume('broadcast', (id) => this.consume(id), { concurrency: CONSUMERS });
-    this.isAtWork = true;
-    this.sweeper.start(SWEEP_INTERVAL_MS);
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    this.isAtWork = false;
-    return this.engine.stop(this.sweeper);
+    private readonly config: Pick<AppConfig, 'pendingTracesMaxBytes'>,
+    engine: WorkEngine,
+  ) {
+    super();
+    this.topic = engine.register(DeliveryService.name, this, DELIVERY_WORK);
   }
 
   /** Starts a new delivery, here or on the background instance. */
   deliver({ id, destinationId, dueBefore }: WrittenDelivery): void {
-    if (this.isAtWork) {
-      void this.engine.add(destinationId, id);
+    if (this.topic.isOpen) {
+      void this.topic.add(id, { group: destinationId });
       return;
     }
     // The queue is busy, so a worker will find this delivery too.
-    if (dueBefore >= DELIVERY_POLICY.lanes.perLane) return;
+    if (dueBefore >= DELIVERY_WORK.slots.perGroup) return;
     // Not awaited: the sweep finds the delivery when the queue is unavailable.
-    this.wake(id).catch((error: Error) => {
+    this.topic.wake(id).catch((error: Error) => {
       this.logger.warn(`trace delivery left to the sweep: ${error.message}`);
     });
   }
 
   /** Resumes overdue deliveries. Each queue continues by itself from there. */
-  private async sweep(): Promise<void> {
+  async tidy(): Promise<void> {
     for (const { id, destinationId } of await this.deliveries.findOverdue(this.overdueMs)) {
-      void this.engine.add(destinationId, id, { mayHaveMore: true });
+      void this.topic.add(id, { group: destinationId, mayHaveMore: true });
     }
     this.overdueMs = OVERDUE_MS;
     await this.keepWithinBound();
@@ -122,12 +98,12 @@ export class DeliveryService
     );
   }
 
-  private async consume(id: string): Promise<void> {
-    const destinationId = await this.deliveries.findDestinationOfDue(id);
-    if (destinationId !== undefined) void this.engine.add(destinationId, id, { mayHaveMore: true });
+  async place(id: string): Promise<Place | undefined> {
+    const group = await this.deliveries.findDestinationOfDue(id);
+    return group === undefined ? undefined : { group, mayHaveMore: true };
   }
 
-  take(id: string): Promise<ClaimedDelivery | undefined> {
+  claim(id: string): Promise<ClaimedDelivery | undefined> {
     return this.deliveries.claim(id);
   }
 
@@ -135,7 +111,7 @@ export class DeliveryService
     return this.deliveries.findDue(destinationId, limit);
   }
 
-  findDrop({ isEnabled, isLive, ageMs }: ClaimedDelivery): Drop<DropReason> | undefined {
+  override findDrop({ isEnabled, isLive, ageMs }: ClaimedDelivery): Drop<DropReason> | undefined {
     if (!isLive)
       return { reason: 'disabled', words: 'the key of the destination is no longer valid' };
     if (!isEnabled) return { reason: 'disabled', words: 'the destination is disabled' };
@@ -169,22 +145,22 @@ export class DeliveryService
     if (rejected > 0) this.metrics.countDropped('rejected', rejected);
   }
 
-  retryLater({ id }: ClaimedDelivery, delayMs: number, words: string): Promise<void> {
-    return this.deliveries.retryLater(id, delayMs, words);
+  retryLater(delivery: ClaimedDelivery, delayMs: number, words: string): Promise<void> {
+    return this.deliveries.retryLater(delivery, delayMs, words);
   }
 
-  async drop({ id, traceCount }: ClaimedDelivery, why: Drop<DropReason>): Promise<void> {
-    if (await this.deliveries.drop(id, why.words)) {
-      this.metrics.countDropped(why.reason, traceCount);
+  async drop(delivery: ClaimedDelivery, why: Drop<DropReason>): Promise<void> {
+    if (await this.deliveries.drop(delivery, why.words)) {
+      this.metrics.countDropped(why.reason, delivery.traceCount);
     }
   }
 
-  giveBack(ids: readonly string[]): Promise<void> {
-    return this.deliveries.giveBack(ids);
+  release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    return this.deliveries.release(deliveries);
   }
 
-  wake(id: string): Promise<void> {
-    return this.queue.wake('broadcast', id);
+  depth(): Promise<WorkDepth> {
+    return this.deliveries.depth();
   }
 }
 

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
+import type { WorkQueue } from '../../platform/queue/work-queue.js';
+import type { Claim, WorkHandler, WorkPolicy } from '../../platform/work/work-handler.js';
+import { WorkTopic } from '../../platform/work/work-topic.js';
 import type { ClaimedDelivery } from './delivery.repository.js';
 import { DeliveryService } from './delivery.service.js';
 
@@ -21,10 +24,10 @@ const DELIVERY: ClaimedDelivery = {
   ageMs: 0,
 };
 
-function world({ pendingBytes = 1_000, consume = false } = {}) {
+function world({ pendingBytes = 1_000 } = {}) {
   const deliveries = {
     complete: jest.fn((_id: string, _rejected: number, _reason?: string) => Promise.resolve(true)),
-    drop: jest.fn((_id: string, _words: string) => Promise.resolve(true)),
+    drop: jest.fn((_claim: object, _words: string) => Promise.resolve(true)),
     findOverdue: jest.fn((_overdueMs: number) => Promise.resolve([])),
     dropOldest: jest.fn((_maxBytes: number, _reason: string) =>
       Promise.resolve({ traces: 0, destinations: 0 }),
@@ -32,8 +35,7 @@ function world({ pendingBytes = 1_000, consume = false } = {}) {
     removeSpentBatches: jest.fn(() => Promise.resolve()),
   };
   const queue = {
-    wake: jest.fn((_topic: string, _id: string) => Promise.resolve()),
-    consume: jest.fn(() => Promise.resolve()),
+    wake: jest.fn((_topic: string, _id: string, _options: object) => Promise.resolve()),
   };
   const client = { post: jest.fn((_request: object) => Promise.resolve(DELIVERED)) };
   const headers = {
@@ -41,9 +43,13 @@ function world({ pendingBytes = 1_000, consume = false } = {}) {
   };
   const batches = { of: jest.fn(() => Promise.resolve(Buffer.from('body'))) };
   const metrics = { countAttempt: jest.fn(), countDelivered: jest.fn(), countDropped: jest.fn() };
-  const config = { queue: { consume }, pendingTracesMaxBytes: pendingBytes };
+  const config = { pendingTracesMaxBytes: pendingBytes };
+  const engine = {
+    register: (name: string, ...[handler, policy]: [WorkHandler<Claim>, WorkPolicy]) =>
+      new WorkTopic(name, handler, policy, queue as unknown as WorkQueue),
+  };
   const service = new DeliveryService(
-    ...([deliveries, queue, client, headers, batches, metrics, config] as unknown as Parts),
+    ...([deliveries, client, headers, batches, metrics, config, engine] as unknown as Parts),
   );
   return { service, deliveries, queue, client, headers, batches, metrics };
 }
@@ -126,7 +132,7 @@ describe(DeliveryService.name, () => {
   it('reports the number of traces in a dropped delivery', async () => {
     const { service, deliveries, metrics } = world();
     await service.drop(DELIVERY, { reason: 'refused', words: 'answered 401' });
-    expect(deliveries.drop).toHaveBeenCalledWith('delivery', 'answered 401');
+    expect(deliveries.drop).toHaveBeenCalledWith(DELIVERY, 'answered 401');
     expect(metrics.countDropped).toHaveBeenCalledWith('refused', 3);
   });
 
@@ -134,7 +140,7 @@ describe(DeliveryService.name, () => {
     const { service, queue } = world();
     const written = { id: 'delivery', destinationId: 'destination', isWritten: true };
     for (const dueBefore of [0, 3, 4, 100]) service.deliver({ ...written, dueBefore });
-    expect(queue.wake.mock.calls).toEqual(Array(2).fill(['broadcast', 'delivery']));
+    expect(queue.wake.mock.calls).toEqual(Array(2).fill(['broadcast', 'delivery', {}]));
   });
 
   it('leaves to the sweep what no worker could be woken for', async () => {
@@ -151,10 +157,9 @@ describe(DeliveryService.name, () => {
   });
 
   it('keeps what waits within its bound by the sweep, and says what it gave up', async () => {
-    const { service, deliveries, metrics } = world({ consume: true });
+    const { service, deliveries, metrics } = world();
     deliveries.dropOldest.mockResolvedValue({ traces: 7, destinations: 2 });
-    await service.onApplicationBootstrap();
-    await service.beforeApplicationShutdown();
+    await service.tidy();
     expect(deliveries.dropOldest).toHaveBeenCalledWith(1_000, expect.any(String));
     expect(metrics.countDropped).toHaveBeenCalledWith('crowded', 7);
     expect(Logger.prototype.warn).toHaveBeenCalledWith(expect.stringContaining('7 traces for 2'));

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { FREED, IS_FREE, LEASED, LeasedRows, runAtAfter } from '../../platform/work/leased-rows.js';
+import type { Claim, WorkDepth } from '../../platform/work/work-handler.js';
 import type { MediaBody } from './job-body.js';
 import type { RequestTags } from '../../canonical/request-tags.js';
 import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { JobModality, JobStatus } from './job.js';
-
-/** How long a dead worker blocks its job. */
-const LEASE_SECONDS = 15;
 
 export type JobStep = 'waiting' | 'submitting' | 'accepted';
 
@@ -47,7 +46,7 @@ export interface ClaimedJob {
 export type DueJob = Pick<ClaimedJob, 'tenantId' | 'step'> & { readonly provider: string };
 
 /** A lease on a job. A newer claim invalidates it. */
-export interface JobClaim {
+export interface JobClaim extends Claim {
   readonly leaseId: string;
   readonly job: ClaimedJob;
 }
@@ -59,7 +58,7 @@ const COLUMNS = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId", request_
   attempts::json AS attempts, trace IS NOT NULL AS "isTraced", deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
 
 const IS_OPEN = `status IN ('queued', 'in_progress')`;
-const IS_FREE = `(lease_until IS NULL OR lease_until < now())`;
+const ROWS = new LeasedRows('jobs', IS_OPEN);
 
 /**
  * Stores claims and progress of jobs. Every update checks the lease, so a worker that lost it
@@ -67,19 +66,21 @@ const IS_FREE = `(lease_until IS NULL OR lease_until < now())`;
  */
 @Injectable()
 export class JobClaims {
+  readonly areLost = ROWS.areLost;
+
   constructor(private readonly database: Database) {}
 
   /** Returns undefined when the job is not due, has ended or is claimed. */
   async claim(id: string): Promise<JobClaim | undefined> {
     const leaseId = randomUUID();
     const { rows } = await this.database.background.query<ClaimedJob>(
-      `UPDATE jobs SET lease_id = $2, lease_until = now() + make_interval(secs => $3)
+      `UPDATE jobs SET lease_id = $2, ${LEASED}
        WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()
        RETURNING ${COLUMNS}`,
-      [id, leaseId, LEASE_SECONDS],
+      [id, leaseId],
     );
     const [job] = rows;
-    return job && { leaseId, job };
+    return job && { id, leaseId, job };
   }
 
   /** Returns the tenant, provider and step of a due job; undefined when it is not due. */
@@ -95,12 +96,21 @@ export class JobClaims {
 
   /** Returns false when the job has ended or the lease was lost. */
   renew({ leaseId, job }: JobClaim): Promise<boolean> {
-    return this.move(`lease_until = now() + make_interval(secs => ${LEASE_SECONDS})`, leaseId, job);
+    return this.move(LEASED, leaseId, job);
   }
 
-  /** Releases the job. Others can claim it after the delay. */
-  release({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
-    return this.move(`${FREED}, ${runAtAfter('$3')}`, leaseId, job, [delayMs]);
+  /** Releases jobs. Others can claim them after the delay. */
+  release(claims: readonly JobClaim[], delayMs: number): Promise<void> {
+    return ROWS.release(this.database.background, claims, delayMs);
+  }
+
+  /** Returns jobs with lost wake-ups or dead workers, and marks them as woken. */
+  takeLost(limit: number): Promise<string[]> {
+    return ROWS.takeLost(this.database.background, limit);
+  }
+
+  depth(): Promise<WorkDepth> {
+    return ROWS.depth(this.database.lookUps);
   }
 
   /** Must commit before the vendor is called: from here on the job is never submitted again. */
@@ -110,8 +120,7 @@ export class JobClaims {
     provider: string,
   ): Promise<boolean> {
     return this.move(
-      `status = 'in_progress', step = 'submitting', route_index = $3, provider = $4,
-       lease_until = now() + make_interval(secs => ${LEASE_SECONDS})`,
+      `status = 'in_progress', step = 'submitting', route_index = $3, provider = $4, ${LEASED}`,
       leaseId,
       job,
       [routeIndex, provider],
@@ -177,10 +186,4 @@ export class JobClaims {
     );
     return rowCount === 1;
   }
-}
-
-const FREED = 'lease_id = NULL, lease_until = NULL';
-
-function runAtAfter(parameter: string): string {
-  return `run_at = now() + make_interval(secs => ${parameter} / 1000.0)`;
 }

@@ -8,13 +8,13 @@ import {
 import { callerErrorOf, type RouteFailure } from '../../core/routing/caller-error.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
+import type { Lease } from '../../platform/work/lease.js';
 import { Timestamp } from '../../platform/time/timestamp.js';
 import { MediaFailedError, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
 import { JobClaims, type JobClaim } from './job-claims.repository.js';
 import { JobOutcomes } from './job-outcomes.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
-import type { JobLease } from './job-lease.js';
 import {
   JobCredentials,
   attemptOf,
@@ -51,7 +51,7 @@ export class JobDispatcher {
 
   async dispatch(
     begun: JobClaim,
-    lease: JobLease,
+    lease: Lease,
     request: MediaRequest,
   ): Promise<DispatchOutcome> {
     let claim = begun;
@@ -87,7 +87,7 @@ export class JobDispatcher {
     requestId: string,
     route: PlannedRoute,
     request: MediaRequest,
-    lease: JobLease,
+    lease: Lease,
   ): Promise<MediaProgress> {
     const { model: alias, upstreamModel, limits } = route;
     const signal = request.kind === 'video' ? lease.leavingSignal : lease.signal;
@@ -153,6 +153,7 @@ function describe(failures: readonly RouteFailure[], request: MediaRequest): Err
 }
 
 /** Returns the claim with one more attempt, to be written with the next update. */
-function withAttempt({ leaseId, job }: JobClaim, attempt: StoredAttempt): JobClaim {
-  return { leaseId, job: { ...job, attempts: [...job.attempts, attempt] } };
+function withAttempt(claim: JobClaim, attempt: StoredAttempt): JobClaim {
+  const { job } = claim;
+  return { ...claim, job: { ...job, attempts: [...job.attempts, attempt] } };
 }

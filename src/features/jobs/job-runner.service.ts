@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
+import type { Lease } from '../../platform/work/lease.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
@@ -13,7 +14,6 @@ import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
 import { JobOutcomes } from './job-outcomes.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME, reasonOf } from './job-failure.js';
-import type { JobLease } from './job-lease.js';
 import { readRoutes, JobCredentials } from './job-routes.js';
 import { JobDispatcher } from './job-dispatcher.service.js';
 
@@ -45,7 +45,7 @@ export class JobRunner {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
-  async run(claim: JobClaim, lease: JobLease): Promise<NextLook> {
+  async run(claim: JobClaim, lease: Lease): Promise<NextLook> {
     const { job } = claim;
     if (job.isLate) {
       await this.endings.expire(job);
@@ -61,7 +61,7 @@ export class JobRunner {
     return this.submit(claim, lease, request);
   }
 
-  private async submit(begun: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
+  private async submit(begun: JobClaim, lease: Lease, request: MediaRequest): Promise<NextLook> {
     const outcome = await this.dispatcher.dispatch(begun, lease, request);
     if (outcome.state === 'over') return undefined;
     if (outcome.state === 'later') return { afterMs: outcome.afterMs };
@@ -83,7 +83,7 @@ export class JobRunner {
     return undefined;
   }
 
-  private async poll(claim: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
+  private async poll(claim: JobClaim, lease: Lease, request: MediaRequest): Promise<NextLook> {
     const { job } = claim;
     const route = await this.credentials.open(
       job.tenantId,
@@ -131,7 +131,7 @@ export class JobRunner {
   private async ask(
     route: PlannedRoute,
     operation: string,
-    lease: JobLease,
+    lease: Lease,
   ): Promise<MediaProgress> {
     const upstream = this.routing.upstreamOf(route);
     if (!upstream?.pollMedia) throw new Error('its provider is not configured on this instance');

@@ -9,7 +9,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { Database } from '../../platform/database/database.js';
 import { DueWork } from '../../platform/database/due-work.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { LOST_AFTER_SECONDS } from '../../platform/work/leased-rows.js';
 import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts, REMOVAL_DUE } from './job-artifacts.service.js';
@@ -18,17 +18,12 @@ import { JobTraces, TRACE_DUE } from './job-traces.service.js';
 import type { EndableJob } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
 
-/** A wake-up this overdue is lost. */
-const LOST_AFTER_SECONDS = 5;
 /** Allows a fetch that starts just before the expiry to be recorded. */
 const FETCH_GRACE_SECONDS = 5;
 const MAX_ROWS = 200;
 
 /** Conditions of each sweep part, shared with the preliminary check. */
 const LATE = `status IN ('queued', 'in_progress') AND deadline_at <= now()`;
-const LOST = `status IN ('queued', 'in_progress')
-  AND run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})
-  AND (lease_until IS NULL OR lease_until < now())`;
 const UNFETCHED = `status = 'succeeded' AND fetched_at IS NULL
   AND expires_at <= now() - make_interval(secs => ${FETCH_GRACE_SECONDS})`;
 const UNFINISHED = `(webhook_due OR cancel_due)
@@ -37,7 +32,6 @@ const UNFINISHED = `(webhook_due OR cancel_due)
 /** Conditions by sweep part. */
 const WHAT_THERE_IS = {
   late: `EXISTS (SELECT FROM jobs WHERE ${LATE})`,
-  lost: `EXISTS (SELECT FROM jobs WHERE ${LOST})`,
   unfetched: `EXISTS (SELECT FROM jobs WHERE ${UNFETCHED})`,
   unfinished: `EXISTS (SELECT FROM jobs WHERE ${UNFINISHED})`,
   untold: `EXISTS (SELECT FROM jobs WHERE ${TRACE_DUE})`,
@@ -51,8 +45,8 @@ const WHICH_THERE_ARE = `SELECT ${Object.entries(WHAT_THERE_IS)
 type WhatThereIs = Record<keyof typeof WHAT_THERE_IS, boolean>;
 
 /**
- * Periodically finds jobs that no wake-up reaches: lost wake-ups, dead workers, deadlines,
- * unfetched results, files to remove and unfinished follow-ups. Safe to run on several instances.
+ * Periodically finds jobs that no wake-up reaches: deadlines, unfetched results, files to remove and
+ * unfinished follow-ups. Safe to run on several instances.
  */
 @Injectable()
 export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -65,7 +59,6 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   constructor(
     private readonly database: Database,
     private readonly dueWork: DueWork,
-    private readonly queue: WorkQueue,
     private readonly endings: JobOutcomes,
     private readonly followUp: JobFollowUp,
     private readonly traces: JobTraces,
@@ -90,7 +83,6 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
       found = rows[0];
     });
     if (found?.late) await this.attempt('deadlines', () => this.expireLate());
-    if (found?.lost) await this.attempt('lost wake-ups', () => this.wakeLost());
     if (found?.unfetched) await this.attempt('unfetched results', () => this.refundUnfetched());
     if (found?.unfinished) await this.attempt('ends', () => this.followUpEnds());
     if (found?.untold) await this.attempt('traces', () => this.traces.sweep());
@@ -107,19 +99,6 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
       [MAX_ROWS],
     );
     await Promise.all(rows.map((job) => this.endings.expire(job)));
-  }
-
-  /** Wakes only jobs that are not queued, so that a backlog is not woken repeatedly. */
-  private async wakeLost(): Promise<void> {
-    const { waiting } = (await this.queue.depths()).jobs;
-    const { rows } = await this.database.query<{ id: string }>(
-      `UPDATE jobs SET run_at = now() WHERE id IN (
-         SELECT id FROM jobs WHERE ${LOST}
-         ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED
-       ) RETURNING id`,
-      [Math.max(0, MAX_ROWS - waiting)],
-    );
-    await this.forEach(rows, ({ id }) => this.queue.wake('jobs', id));
   }
 
   private async refundUnfetched(): Promise<void> {

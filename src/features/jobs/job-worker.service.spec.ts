@@ -1,161 +1,69 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { ServiceStop } from '../../platform/time/service-stop.js';
-import type { ConsumeOptions, Consumer } from '../../platform/queue/work-queue.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Lease } from '../../platform/work/lease.js';
+import type { WorkPolicy } from '../../platform/work/work-handler.js';
 import type { DueJob, JobClaim } from './job-claims.repository.js';
-import type { JobLease } from './job-lease.js';
 import type { NextLook } from './job-runner.service.js';
 import { JobEndEvents } from './job-waiter.service.js';
 import { JobWorker } from './job-worker.service.js';
 
 type Parts = ConstructorParameters<typeof JobWorker>;
 
-/** A worker with two slots per provider and a table of due jobs. */
-function world({ step = 'waiting' }: { step?: DueJob['step'] } = {}) {
-  const running = new Map<string, { lease: JobLease; end: (next: NextLook) => void }>();
-  const queue = {
-    consume: jest.fn((_topic: string, _work: Consumer, _options: ConsumeOptions) =>
-      Promise.resolve(),
-    ),
-    wake: jest.fn((_topic: string, _id: string, _options: { delayMs: number }) =>
-      Promise.resolve(),
-    ),
-  };
-  const claims = {
-    peek: jest.fn((id: string): Promise<DueJob | undefined> =>
-      Promise.resolve({ tenantId: `tenant of ${id}`, provider: 'one', step }),
-    ),
-    claim: jest.fn((id: string): Promise<JobClaim | undefined> =>
-      Promise.resolve({ leaseId: id, job: { id } } as JobClaim),
-    ),
-    release: jest.fn((_claim: JobClaim, _afterMs: number) => Promise.resolve(true)),
-    renew: () => Promise.resolve(true),
-  };
+const CLAIM = { id: 'a', leaseId: 'lease', job: { id: 'a', step: 'waiting' } } as JobClaim;
+
+function world(due?: DueJob) {
+  const claims = { peek: jest.fn(() => Promise.resolve(due)) };
   const runner = {
-    run: jest.fn(
-      ({ job }: JobClaim, lease: JobLease) =>
-        new Promise<NextLook>((end) => running.set(job.id, { lease, end })),
-    ),
+    run: jest.fn((_claim: JobClaim, _lease: Lease) => Promise.resolve<NextLook>(undefined)),
   };
   const followUp = { run: jest.fn((_id: string) => Promise.resolve()) };
+  const events = new JobEndEvents();
+  const register = jest.fn((_name: string, _handler: object, _policy: WorkPolicy) => undefined);
   const worker = new JobWorker(
     ...([
-      queue,
       claims,
       runner,
       followUp,
-      new JobEndEvents(),
-      new ServiceStop({ drainSeconds: 5, lameDuckSeconds: 0 }),
-      { jobs: { concurrency: 2 }, queue: { consume: true } },
+      events,
+      { jobs: { concurrency: 2 } },
+      { register },
     ] as unknown as Parts),
   );
-  const begin = async (...ids: string[]): Promise<void> => {
-    for (const id of ids) void worker.work(id);
-    await settle();
-  };
-  return { worker, queue, claims, runner, followUp, running, begin };
+  return { worker, runner, followUp, events, policy: register.mock.calls[0]![2] };
 }
 
-/** Runs pending work without advancing time. */
-const settle = () => jest.advanceTimersByTimeAsync(0);
-
 describe(JobWorker.name, () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-    for (const level of ['warn', 'error'] as const) {
-      jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
-    }
-  });
-  afterEach(() => {
-    jest.restoreAllMocks();
-    jest.useRealTimers();
-  });
-
   it('runs the follow-up of a job that is not due', async () => {
-    const { claims, followUp, runner, begin } = world();
-    claims.peek.mockResolvedValue(undefined);
-    await begin('a');
+    const { worker, followUp } = world();
+    expect(await worker.place('a')).toBeUndefined();
     expect(followUp.run).toHaveBeenCalledWith('a');
-    expect(runner.run).not.toHaveBeenCalled();
   });
 
-  it('schedules a wake-up just after the job is due, and none for an ended job', async () => {
-    const { queue, running, begin } = world();
-    await begin('a', 'b');
-    running.get('a')!.end({ afterMs: 2_000 });
-    running.get('b')!.end(undefined);
-    await settle();
-    expect(queue.wake.mock.calls).toEqual([['jobs', 'a', { delayMs: 2_025 }]]);
+  it.each([
+    ['waiting', 'submit one'],
+    ['accepted', 'poll one'],
+  ] as const)('limits a %s job per provider and by tenant', async (step, group) => {
+    const { worker, policy } = world({ tenantId: 'tenant', provider: 'one', step });
+    expect(await worker.place('a')).toEqual({ group, owner: 'tenant' });
+    expect(policy).toMatchObject({ slots: { perGroup: 2 }, isRepeatable: false });
   });
 
-  it('limits jobs per provider and passes freed slots on', async () => {
-    const { queue, running, begin } = world();
-    await begin('a', 'b', 'c');
-    expect([...running.keys()]).toEqual(['a', 'b']);
-    // Another instance may have a slot sooner.
-    expect(queue.wake.mock.calls).toEqual([['jobs', 'c', { delayMs: expect.any(Number) }]]);
-    const { delayMs } = queue.wake.mock.calls[0]![2];
-    expect(delayMs).toBeGreaterThanOrEqual(250);
-    expect(delayMs).toBeLessThanOrEqual(600);
-    running.get('a')!.end(undefined);
-    await settle();
-    expect([...running.keys()]).toEqual(['a', 'b', 'c']);
+  it('awaits submissions on shutdown, and leaves polls at once', () => {
+    const { worker } = world();
+    expect(worker.leavesAtOnce(CLAIM)).toBe(false);
+    expect(worker.leavesAtOnce({ ...CLAIM, job: { ...CLAIM.job, step: 'accepted' } })).toBe(true);
   });
 
-  it('frees the slot at once when another instance has the job', async () => {
-    const { claims, running, begin } = world();
-    claims.claim.mockResolvedValueOnce(undefined);
-    await begin('a', 'b', 'c');
-    expect([...running.keys()]).toEqual(['b', 'c']);
-  });
-
-  it('pauses a failed job and passes its slot on', async () => {
-    const { claims, runner, running, begin } = world();
-    runner.run.mockRejectedValueOnce(new Error('broken'));
-    await begin('a', 'b', 'c');
-    expect(claims.release).toHaveBeenCalledWith(expect.objectContaining({ leaseId: 'a' }), 750);
-    expect([...running.keys()]).toEqual(['b', 'c']);
-  });
-
-  it('tolerates a queue outage, since the sweep finds the job', async () => {
-    const { worker, queue, running } = world();
-    queue.wake.mockRejectedValue(new Error('away'));
-    const work = worker.work('a');
-    await settle();
-    running.get('a')!.end({ afterMs: 1 });
-    await expect(work).resolves.toBeUndefined();
-  });
-
-  describe('when the service stops', () => {
-    it('waits for submissions on shutdown and takes nothing new', async () => {
-      const { worker, runner, running, begin } = world();
-      await begin('a');
-      let isOver = false;
-      void worker.beforeApplicationShutdown().then(() => (isOver = true));
-      await begin('b');
-      expect(runner.run).toHaveBeenCalledTimes(1);
-      expect(running.get('a')!.lease.signal.aborted).toBe(false);
-      expect(isOver).toBe(false);
-      running.get('a')!.end(undefined);
-      await settle();
-      expect(isOver).toBe(true);
-    });
-
-    it('abandons a slow submission at the drain limit', async () => {
-      const { worker, running, begin } = world();
-      await begin('a');
-      const stopping = worker.beforeApplicationShutdown();
-      await jest.advanceTimersByTimeAsync(6_000);
-      await stopping;
-      expect(running.get('a')!.lease.signal.aborted).toBe(true);
-    });
-
-    it('abandons polls at once', async () => {
-      const { worker, queue, running, begin } = world({ step: 'accepted' });
-      await worker.onApplicationBootstrap();
-      await begin('a');
-      queue.consume.mock.calls[0]![2].onStop!();
-      expect(running.get('a')!.lease.signal.aborted).toBe(true);
-    });
+  it('stops only the work of a job that ended here', async () => {
+    const { worker, runner, events } = world();
+    let end: (next: NextLook) => void = () => undefined;
+    runner.run.mockReturnValue(new Promise((resolve) => (end = resolve)));
+    const lease = new Lease();
+    const run = worker.run(CLAIM, lease);
+    events.ended('b');
+    expect(lease.signal.aborted).toBe(false);
+    events.ended('a');
+    expect(lease.signal.aborted).toBe(true);
+    end({ afterMs: 5 });
+    expect(await run).toEqual({ afterMs: 5 });
   });
 });

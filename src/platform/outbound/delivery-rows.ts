@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import type { TakenDelivery } from './delivery-engine.js';
+import type { TakenDelivery } from './delivery-handler.js';
 
 /**
  * A table whose rows are deliveries, with the columns of `webhook_deliveries`. Each transition is a compare-and-set,
@@ -41,12 +41,13 @@ export abstract class DeliveryRows {
   }
 
   /** Makes deliveries of a stopping process due at once; their attempts do not count. */
-  async giveBack(ids: readonly string[]): Promise<void> {
+  async release(taken: readonly TakenDelivery[]): Promise<void> {
     await this.database.query(
-      `UPDATE ${this.table}
-          SET next_attempt_at = now(), woken_at = now(), attempts = greatest(attempts - 1, 0)
-        WHERE id = ANY($1) AND state = 'pending'`,
-      [ids],
+      `UPDATE ${this.table} delivery
+          SET next_attempt_at = now(), woken_at = now(), attempts = delivery.attempts - 1
+         FROM unnest($1::uuid[], $2::int[]) AS taken (id, attempts)
+        WHERE delivery.id = taken.id AND delivery.attempts = taken.attempts AND state = 'pending'`,
+      [taken.map(({ id }) => id), taken.map(({ attempts }) => attempts)],
     );
   }
 

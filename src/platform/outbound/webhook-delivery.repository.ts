@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import type { TakenDelivery } from './delivery-engine.js';
+import type { WorkDepth } from '../work/work-handler.js';
+import type { TakenDelivery } from './delivery-handler.js';
 import { DeliveryRows, later } from './delivery-rows.js';
 
 /** A webhook claimed for an attempt. */
@@ -54,13 +55,24 @@ export class WebhookDeliveryRepository extends DeliveryRows {
   async take(id: string, leaseMs: number): Promise<TakenWebhook | undefined> {
     const { rows } = await this.database.query<TakenRow>(
       `UPDATE webhook_deliveries
-          SET attempts = attempts + 1, next_attempt_at = ${later('$2')}, woken_at = ${later('$2')}
+          SET attempts = attempts + 1, next_attempt_at = ${later('$2')}, woken_at = now()
         WHERE id = $1 AND state = 'pending' AND next_attempt_at <= now()
         RETURNING id, tenant_id, url, event_id, body, attempts`,
       [id, leaseMs],
     );
     const [row] = rows;
     return row && { ...row, tenantId: row.tenant_id, eventId: row.event_id };
+  }
+
+  /** During an attempt only the next one lies in the future; before a retry the wake-up does too. */
+  async depth(): Promise<WorkDepth> {
+    const { rows } = await this.database.lookUps.query<Required<WorkDepth>>(
+      `SELECT count(*) FILTER (WHERE next_attempt_at <= now()) AS waiting,
+         count(*) FILTER (WHERE next_attempt_at > now() AND woken_at > now()) AS delayed,
+         count(*) FILTER (WHERE next_attempt_at > now() AND woken_at <= now()) AS active
+       FROM webhook_deliveries WHERE state = 'pending'`,
+    );
+    return rows[0]!;
   }
 
   /** Returns how many were deleted, at most the limit. */

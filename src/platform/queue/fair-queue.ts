@@ -45,6 +45,11 @@ export class FairQueue<Item> {
     return true;
   }
 
+  /** All items, by owner. */
+  get all(): readonly Item[] {
+    return [...this.owners.values()].flatMap((items) => [...items]);
+  }
+
   /** Returns an owner's items in order. */
   of(owner: string): readonly Item[] {
     return [...(this.owners.get(owner) ?? [])];

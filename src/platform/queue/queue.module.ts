@@ -1,25 +1,4 @@
-import { Global, Module, type DynamicModule, Injectable } from '@nestjs/common';
-import { GatewayMetrics } from '../metrics/gateway-metrics.js';
-import { TOPICS, WorkQueue } from './work-queue.js';
-
-/** Reports the queue's depth, and nothing while the queue is unavailable. */
-@Injectable()
-class QueueMetrics {
-  constructor(metrics: GatewayMetrics, queue: WorkQueue) {
-    metrics.trackShared(
-      'gateway_queue_depth',
-      'Wake-ups for workers, of all instances together.',
-      ['topic', 'state'],
-      async () => {
-        const depths = await queue.depths();
-        return TOPICS.flatMap((topic) => {
-          const states = Object.entries({ ...depths[topic] });
-          return states.map(([state, value]) => ({ labels: { topic, state }, value }));
-        });
-      },
-    );
-  }
-}
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 
 /** Provides the queue: on Redis when configured, else on the service's database. */
 @Global()
@@ -35,7 +14,6 @@ export class QueueModule {
     return {
       module: QueueModule,
       imports: [queue],
-      providers: [QueueMetrics],
       exports: [queue],
     };
   }

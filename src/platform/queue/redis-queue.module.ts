@@ -5,7 +5,9 @@ import { BullConnections } from './bull-connections.js';
 import { BullWorkQueue } from './bull-work-queue.js';
 import { TOPICS, WorkQueue } from './work-queue.js';
 import type { QueueOptions } from 'bull';
-import { BULL_PREFIX } from './bull-key-locks.js';
+
+/** Prefix of the queue's keys in Redis. */
+const PREFIX = 'gateway-queue';
 
 /** Provides the queue on Redis. Loaded only with Redis, since Bull takes several megabytes. */
 @Module({})
@@ -34,17 +36,14 @@ export class RedisQueueModule {
 /** Bull's settings, the same for every topic. */
 function bullOptions(connections: BullConnections): QueueOptions {
   return {
-    prefix: BULL_PREFIX,
+    prefix: PREFIX,
     createClient: connections.create,
     defaultJobOptions: {
-      // Bull retries failures of Redis only; BullWorkQueue handles those of consumers.
-      attempts: 10,
-      backoff: { type: 'fixed', delay: 1_000 },
       removeOnComplete: true,
       removeOnFail: true,
     },
     settings: {
-      // The lock of a killed worker expires, one check notices and the next redelivers: within 10 s.
+      // Redelivers within 10 s what a killed process was looking up.
       lockDuration: 5_000,
       lockRenewTime: 2_000,
       stalledInterval: 2_000,

@@ -181,7 +181,7 @@ class QueueTopicDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'integer' },
-    description: 'Wake-ups of workers by state.',
+    description: 'Rows of background work by state.',
     example: { waiting: 0, delayed: 2 },
   })
   depth!: Record<string, number>;
@@ -194,7 +194,7 @@ export class InstanceListDto extends CursorPageDto {
   @ApiProperty({
     type: [QueueTopicDto],
     nullable: true,
-    description: 'The shared queue; null when unavailable.',
+    description: 'Background work of all instances; null when unavailable.',
   })
   queue!: QueueTopicDto[] | null;
 }

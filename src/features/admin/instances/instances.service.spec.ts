@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { InstanceService, LivingInstance } from '../../../core/ledger/instance.service.js';
-import type { WorkQueue } from '../../../platform/queue/work-queue.js';
+import type { WorkEngine } from '../../../platform/work/work-engine.js';
 import { InstancesAdmin } from './instances.service.js';
 
 function instance(id: string, facts: LivingInstance['facts']): LivingInstance {
@@ -8,11 +8,11 @@ function instance(id: string, facts: LivingInstance['facts']): LivingInstance {
   return { id, startedAt, heartbeatAt: new Date(), facts, live: {} };
 }
 
-async function list(living: LivingInstance[], depths: WorkQueue['depths']) {
+async function list(living: LivingInstance[], depths: WorkEngine['depths']) {
   const instances = { id: 'b', living: () => Promise.resolve(living) };
   return new InstancesAdmin(
     instances as unknown as InstanceService,
-    { depths } as WorkQueue,
+    { depths } as WorkEngine,
   ).list();
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
-import { WorkQueue, type TOPICS } from '../../../platform/queue/work-queue.js';
+import { WorkEngine } from '../../../platform/work/work-engine.js';
 import {
   INSTANCE_PARTS,
   type InstanceDto,
@@ -13,7 +13,7 @@ import {
 export class InstancesAdmin {
   constructor(
     private readonly instances: InstanceService,
-    private readonly queue: WorkQueue,
+    private readonly work: WorkEngine,
   ) {}
 
   async list(): Promise<InstanceListDto> {
@@ -26,10 +26,13 @@ export class InstancesAdmin {
 
   private async depths(): Promise<InstanceListDto['queue']> {
     try {
-      const depths: Readonly<Record<(typeof TOPICS)[number], object>> = await this.queue.depths();
-      return Object.entries(depths).map(([topic, depth]) => ({ topic, depth: { ...depth } }));
+      const depths = Object.entries(await this.work.depths());
+      return depths.map(([topic, { waiting, delayed, active = 0 }]) => ({
+        topic,
+        depth: { waiting, delayed, active },
+      }));
     } catch {
-      // The rest is most useful while the queue is unavailable.
+      // The other fields are most useful during an outage.
       return null;
     }
   }

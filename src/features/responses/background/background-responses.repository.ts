@@ -4,10 +4,9 @@ import type { PoolClient } from 'pg';
 import type { Caller } from '../../../core/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
+import { IS_FREE, LEASED, LeasedRows } from '../../../platform/work/leased-rows.js';
+import type { WorkDepth } from '../../../platform/work/work-handler.js';
 import type { ResolvedItems } from '../item-references.service.js';
-
-/** How long a dead worker blocks its response. */
-const LEASE_SECONDS = 15;
 
 export type BackgroundStatus = 'queued' | 'in_progress';
 
@@ -43,17 +42,13 @@ export interface BackgroundView {
   bytes: number;
 }
 
-const IS_FREE = '(lease_until IS NULL OR lease_until < now())';
-/** A wake-up this overdue is lost. */
-const LOST_AFTER_SECONDS = 5;
-const IS_LOST = `run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AND ${IS_FREE}`;
-
-/** SQL condition: `takeLost` would find rows. */
-export const ARE_LOST = `EXISTS (SELECT FROM background_responses WHERE ${IS_LOST})`;
+const ROWS = new LeasedRows('background_responses', 'true');
 
 /** Stores background responses until they end. */
 @Injectable()
 export class BackgroundResponsesRepository {
+  readonly areLost = ROWS.areLost;
+
   constructor(private readonly database: Database) {}
 
   async insert(client: PoolClient, one: NewBackgroundResponse): Promise<void> {
@@ -108,14 +103,14 @@ export class BackgroundResponsesRepository {
   async claim(id: string): Promise<BackgroundClaim | undefined> {
     const { rows } = await this.database.query<BackgroundClaim>(
       `UPDATE background_responses SET status = 'in_progress', attempts = attempts + 1,
-         lease_id = $2, lease_until = now() + make_interval(secs => $3)
+         lease_id = $2, ${LEASED}
        WHERE id = $1 AND ${IS_FREE}
        RETURNING id, request_id AS "requestId", response, body, context::json AS context,
          caller::json AS caller, headers::json AS headers, flagged AS "isFlagged",
          coalesce((SELECT amount FROM holds WHERE holds.request_id = background_responses.request_id), 0)
            AS credits, created_at AS "createdAt", lease_id AS "leaseId", attempts,
          cancel_requested AS "isCancelled"`,
-      [id, randomUUID(), LEASE_SECONDS],
+      [id, randomUUID()],
     );
     return rows[0];
   }
@@ -123,45 +118,36 @@ export class BackgroundResponsesRepository {
   /** Returns undefined when the response has ended or the claim was lost. */
   async renew({ id, leaseId }: BackgroundClaim): Promise<{ isCancelled: boolean } | undefined> {
     const { rows } = await this.database.query<{ isCancelled: boolean }>(
-      `UPDATE background_responses SET lease_until = now() + make_interval(secs => $3)
+      `UPDATE background_responses SET ${LEASED}
        WHERE id = $1 AND lease_id = $2 RETURNING cancel_requested AS "isCancelled"`,
-      [id, leaseId, LEASE_SECONDS],
+      [id, leaseId],
     );
     return rows[0];
   }
 
   /**
-   * Releases the response. Others can claim it after the delay.
-   * @param isTry whether this start counts as an attempt
+   * Releases responses. Others can claim them after the delay.
+   * @param isTry whether these starts count as attempts
    */
-  async release(
-    { id, leaseId }: BackgroundClaim,
-    delayMs: number,
-    { isTry }: { isTry: boolean },
-  ): Promise<void> {
-    await this.database.query(
-      `UPDATE background_responses SET lease_id = NULL, lease_until = NULL,
-         attempts = attempts - $4, run_at = now() + make_interval(secs => $3 / 1000.0)
-       WHERE id = $1 AND lease_id = $2`,
-      [id, leaseId, delayMs, isTry ? 0 : 1],
-    );
+  release(claims: readonly BackgroundClaim[], delayMs: number, isTry: boolean): Promise<void> {
+    return ROWS.release(this.database, claims, delayMs, isTry ? '' : ', attempts = attempts - 1');
   }
 
-  /** Returns the tenant's oldest waiting response. */
-  async findNext(tenantId: string): Promise<string | undefined> {
+  /** Returns the tenant's waiting responses, oldest first. */
+  async findDue(tenantId: string, limit: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM background_responses
        WHERE tenant_id = $1 AND ${IS_FREE} AND run_at <= now()
-       ORDER BY created_at LIMIT 1`,
-      [tenantId],
+       ORDER BY created_at LIMIT $2`,
+      [tenantId, limit],
     );
-    return rows[0]?.id;
+    return rows.map(({ id }) => id);
   }
 
-  /** Returns the tenant; undefined when the response has ended. */
+  /** Returns the tenant; undefined when the response has ended or is claimed. */
   async findTenant(id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ tenantId: string }>(
-      'SELECT tenant_id AS "tenantId" FROM background_responses WHERE id = $1',
+      `SELECT tenant_id AS "tenantId" FROM background_responses WHERE id = $1 AND ${IS_FREE}`,
       [id],
     );
     return rows[0]?.tenantId;
@@ -176,17 +162,12 @@ export class BackgroundResponsesRepository {
     return rowCount === 1;
   }
 
-  /** Returns responses with lost wake-ups or dead workers, and marks them as woken. */
-  async takeLost(maxRows: number): Promise<string[]> {
-    const { rows } = await this.database.query<{ id: string }>(
-      `UPDATE background_responses SET run_at = now() WHERE id IN (
-         SELECT id FROM background_responses
-         WHERE ${IS_LOST}
-         ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED
-       ) RETURNING id`,
-      [maxRows],
-    );
-    return rows.map(({ id }) => id);
+  takeLost(limit: number): Promise<string[]> {
+    return ROWS.takeLost(this.database, limit);
+  }
+
+  depth(): Promise<WorkDepth> {
+    return ROWS.depth(this.database.lookUps);
   }
 
   /** Ends a response that cannot be generated, and stores its failure. */

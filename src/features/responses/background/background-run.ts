@@ -7,7 +7,6 @@ import type { BackgroundClaim } from './background-responses.repository.js';
 
 /** A running background response. Its signal fires on cancellation. */
 export class BackgroundRun extends Canceller {
-  ended: Promise<void> = Promise.resolve();
   readonly left: Promise<void>;
   closeVendor: (() => void) | undefined;
   private hasLeft = false;

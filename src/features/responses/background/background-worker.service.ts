@@ -1,16 +1,8 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { AnswersService } from '../../../core/answers/answers.service.js';
 import type { MakeRecord } from '../../../core/ledger/ledger-operations.js';
 import { LedgerService } from '../../../core/ledger/ledger.service.js';
-import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
-import { DueWork } from '../../../platform/database/due-work.js';
 import {
   DatabaseUnavailableError,
   GatewayError,
@@ -18,145 +10,117 @@ import {
 } from '../../../platform/errors/gateway-errors.js';
 import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
-import { WorkQueue } from '../../../platform/queue/work-queue.js';
-import { ServiceStop } from '../../../platform/time/service-stop.js';
-import { SweepTimer } from '../../../platform/time/sweep-timer.js';
-import { endsWithin } from '../../../platform/time/within.js';
+import type { Lease } from '../../../platform/work/lease.js';
+import { WorkEngine } from '../../../platform/work/work-engine.js';
+import type {
+  RunOutcome,
+  WorkDepth,
+  WorkHandler,
+  WorkPolicy,
+} from '../../../platform/work/work-handler.js';
+import type { Place } from '../../../platform/work/work-slots.js';
 import { ResponseAnswer } from '../response-answer.js';
 import { toResponseError } from '../response-object.js';
 import { checkResponsesBody, parseResponses } from '../responses.parse.js';
 import { foldResponse, textOfInput } from '../responses.service.js';
 import { storedResponseRecord } from '../stored-turn.js';
 import {
-  ARE_LOST,
   BackgroundResponsesRepository,
   type BackgroundClaim,
 } from './background-responses.repository.js';
 import { BackgroundResponses } from './background-responses.service.js';
 import { BackgroundRun, callOf } from './background-run.js';
 
-/** Concurrent responses of this process. */
-const MAX_AT_ONCE = 100;
-/** Concurrent responses per tenant, for fairness. */
-const MAX_PER_TENANT = 20;
+/** Each tenant is a group, for fairness. */
+const WORK: WorkPolicy = {
+  topic: 'responses',
+  slots: { perGroup: 20, atOnce: 100, waiting: 100 },
+  renewEveryMs: 2_000,
+  failurePauseMs: 1_000,
+  stops: 'with-drain',
+  isRepeatable: true,
+};
 /** Delay when memory for the body is not available. */
 const ROOM_PAUSE_MS = 1_000;
 /** The raw body and its parsed form are in memory at the same time. */
 const BYTES_PER_CHARACTER = 4;
-const RENEW_EVERY_MS = 2_000;
-const SWEPT_AT_ONCE = 200;
 /** Starts before a response fails whose worker keeps dying. */
 const MAX_ATTEMPTS = 3;
-/** Pause after an internal failure. */
-const FAILURE_PAUSE_MS = 1_000;
 
-/** A separate wake-up, since the current one ends with this instance. */
-const HANDED_ON = { delayMs: 50 };
-
-/** Generates background responses, each by one worker at a time. */
+/** Generates background responses. */
 @Injectable()
-export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class BackgroundWorker implements WorkHandler<BackgroundClaim> {
+  readonly areLost: string;
   private readonly logger = new Logger(BackgroundWorker.name);
   private readonly running = new Map<string, BackgroundRun>();
-  /** By tenant. Counted before the claim, so that simultaneous wake-ups don't share a slot. */
-  private readonly placesTaken = new Map<string, number>();
-  private readonly timer = new SweepTimer(
-    () => this.sweep(),
-    (error) => this.logger.warn(`background response sweep failed: ${error.message}`),
-  );
-  private isStopping = false;
 
   constructor(
-    private readonly queue: WorkQueue,
-    private readonly dueWork: DueWork,
     private readonly repository: BackgroundResponsesRepository,
-    private readonly responses: BackgroundResponses,
     private readonly answers: AnswersService,
     private readonly ledger: LedgerService,
     private readonly bodies: BodyBudget,
-    private readonly stop: ServiceStop,
-    @Inject(APP_CONFIG) private readonly config: AppConfig,
-  ) {}
-
-  async onApplicationBootstrap(): Promise<void> {
-    if (!this.config.queue.consume) return;
-    this.dueWork.watch(ARE_LOST, this.timer);
-    this.responses.onCancel = (id) => this.running.get(id)?.cancel();
-    await this.queue.consume('responses', (id) => this.work(id), {
-      concurrency: MAX_AT_ONCE,
-      onStop: () => (this.isStopping = true),
-    });
+    responses: BackgroundResponses,
+    engine: WorkEngine,
+  ) {
+    this.areLost = repository.areLost;
+    responses.onCancel = (id) => this.running.get(id)?.cancel();
+    engine.register(BackgroundWorker.name, this, WORK);
   }
 
-  /** Waits for running responses up to the drain limit. Another instance restarts the rest. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.timer.stop();
-    const runs = [...this.running.values()];
-    await endsWithin(this.stop.leftMs, Promise.allSettled(runs.map(({ ended }) => ended)));
-    await Promise.all(runs.map((run) => this.leave(run)));
-  }
-
-  /** Generates and settles a response, unless another worker has it. */
-  async work(id: string): Promise<void> {
-    if (this.isStopping) return;
+  async place(id: string): Promise<Place | undefined> {
     const tenantId = await this.repository.findTenant(id);
-    if (tenantId === undefined) return;
-    // It is woken when one of the tenant's responses ends.
-    const places = this.placesTaken.get(tenantId) ?? 0;
-    if (places >= MAX_PER_TENANT) return;
-    this.placesTaken.set(tenantId, places + 1);
-    try {
-      const claim = await this.repository.claim(id);
-      if (claim) await this.workOn(claim);
-    } finally {
-      this.leavePlace(tenantId);
-    }
-    if (!this.isStopping) await this.wakeNext(tenantId);
+    return tenantId === undefined ? undefined : { group: tenantId, mayHaveMore: true };
   }
 
-  private async workOn(claim: BackgroundClaim): Promise<void> {
+  claim(id: string): Promise<BackgroundClaim | undefined> {
+    return this.repository.claim(id);
+  }
+
+  async renew(claim: BackgroundClaim): Promise<boolean> {
+    const renewed = await this.repository.renew(claim);
+    if (renewed?.isCancelled) this.running.get(claim.id)?.cancel();
+    return renewed !== undefined;
+  }
+
+  /** Generates and settles a response. */
+  async run(claim: BackgroundClaim, lease: Lease): Promise<RunOutcome> {
     const { id, caller } = claim;
-    const lease = this.bodies.shareOf(caller.tenantId).lease(undefined);
+    const memory = this.bodies.shareOf(caller.tenantId).lease(undefined);
     try {
-      lease.add(claim.body.length * BYTES_PER_CHARACTER);
+      memory.add(claim.body.length * BYTES_PER_CHARACTER);
     } catch {
-      lease.release();
-      return this.repository.release(claim, ROOM_PAUSE_MS, { isTry: false });
+      memory.release();
+      await this.repository.release([claim], ROOM_PAUSE_MS, false);
+      return { afterMs: ROOM_PAUSE_MS };
     }
     const run = new BackgroundRun(claim);
     if (claim.isCancelled) run.cancel();
+    lease.signal.addEventListener('abort', () => run.leave(), { once: true });
     this.running.set(id, run);
-    const renewal = setInterval(() => void this.renew(run), RENEW_EVERY_MS);
-    renewal.unref();
     try {
-      run.ended = this.answer(run);
-      await Promise.race([run.ended, run.left]);
-    } catch (error) {
-      this.logger.error(error);
-      const again = { isTry: true };
-      await this.repository.release(claim, FAILURE_PAUSE_MS, again).catch(() => undefined);
+      await Promise.race([this.answer(run), run.left]);
+      return {};
     } finally {
-      lease.release();
-      clearInterval(renewal);
-      this.running.delete(id);
+      memory.release();
+      if (this.running.get(id) === run) this.running.delete(id);
     }
   }
 
-  private leavePlace(tenantId: string): void {
-    const left = this.placesTaken.get(tenantId)! - 1;
-    if (left > 0) this.placesTaken.set(tenantId, left);
-    else this.placesTaken.delete(tenantId);
+  /** Nothing is settled for an interrupted run, so another instance starts it again. */
+  release(claims: readonly BackgroundClaim[], delayMs: number, isTry: boolean): Promise<void> {
+    return this.repository.release(claims, delayMs, isTry);
   }
 
-  /** The sweep catches wake-ups that fail here. */
-  private async wakeNext(tenantId: string): Promise<void> {
-    try {
-      const next = await this.repository.findNext(tenantId);
-      if (next !== undefined) await this.queue.wake('responses', next);
-    } catch (error) {
-      this.logger.warn(`waiting response left to the sweep: ${String(error)}`);
-    }
+  findDue(tenantId: string, limit: number): Promise<string[]> {
+    return this.repository.findDue(tenantId, limit);
+  }
+
+  takeLost(limit: number): Promise<string[]> {
+    return this.repository.takeLost(limit);
+  }
+
+  depth(): Promise<WorkDepth> {
+    return this.repository.depth();
   }
 
   private async answer(run: BackgroundRun): Promise<void> {
@@ -212,30 +176,6 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
       await this.ledger.releaseTransferred(claim.requestId, claim.caller.tenantId);
       const { model, response: failed } = response.failedSnapshot(toResponseError(error));
       await this.repository.giveUp(claim, { model, input: turn.input, response: failed });
-    }
-  }
-
-  /** A database outage says nothing about the response. */
-  private async renew(run: BackgroundRun): Promise<void> {
-    const lease = await this.repository.renew(run.claim).catch(() => ({ isCancelled: false }));
-    if (!lease) run.leave();
-    else if (lease.isCancelled) run.cancel();
-  }
-
-  private async leave(run: BackgroundRun): Promise<void> {
-    if (!this.running.has(run.claim.id)) return;
-    run.leave();
-    await this.repository
-      .release(run.claim, 0, { isTry: false })
-      .then(() => this.queue.wake('responses', run.claim.id, HANDED_ON))
-      .catch(() => undefined);
-  }
-
-  private async sweep(): Promise<void> {
-    const { waiting } = (await this.queue.depths()).responses;
-    const room = Math.max(0, SWEPT_AT_ONCE - waiting);
-    for (const id of await this.repository.takeLost(room)) {
-      await this.queue.wake('responses', id);
     }
   }
 }
