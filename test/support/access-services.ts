@@ -4,8 +4,8 @@ import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.
 import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
 import { mintApiKey } from '../../src/core/access/api-key.js';
-import { TenantEntity } from '../../src/core/access/tenant.entity.js';
-import { TenantsService } from '../../src/core/access/tenants.service.js';
+import { TenantEntity } from '../../src/core/tenants/tenant.entity.js';
+import { TenantsService } from '../../src/core/tenants/tenants.service.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { Database } from '../../src/platform/database/database.js';
 import { GrantsService } from '../../src/core/ledger/grants.service.js';

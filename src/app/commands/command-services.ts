@@ -1,14 +1,14 @@
 import { DataSource } from 'typeorm';
 import { AdminKeyEntity } from '../../core/access/admin-key.entity.js';
 import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
-import { AdminKeysService } from '../../core/access/admin-keys.service.js';
+import { AdminKeysService } from '../../core/tenants/admin-keys.service.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
 import { ApiKeyEntity } from '../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
-import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
-import { TenantEntity } from '../../core/access/tenant.entity.js';
+import { AuditedApiKeys } from '../../core/tenants/audited-api-keys.js';
+import { TenantEntity } from '../../core/tenants/tenant.entity.js';
 import { KeyDirectory } from '../../core/access/key-directory.service.js';
-import { TenantsService } from '../../core/access/tenants.service.js';
+import { TenantsService } from '../../core/tenants/tenants.service.js';
 import { ConfigVersions } from '../../core/configuration/config-versions.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { databaseOptions } from '../../platform/database/database-options.js';

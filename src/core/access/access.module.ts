@@ -3,12 +3,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { AdminKeyDirectory } from './admin-key-directory.service.js';
 import { AdminKeyRepository } from './admin-keys.repository.js';
-import { AdminKeysService } from './admin-keys.service.js';
 import { AdminKeyEntity } from './admin-key.entity.js';
 import { EndUserLimitsEntity } from './end-user-limits.entity.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
-import { AuditedApiKeys } from './audited-api-keys.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { ClientNetworks } from './client-networks.js';
@@ -20,10 +18,10 @@ import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limi
 import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { RequestRates } from './request-rates.js';
 import { UnauthenticatedQueue } from './unauthenticated-queue.js';
-import { TenantEntity } from './tenant.entity.js';
-import { TenantSettings } from './tenant-settings.service.js';
 import { WrongKeys } from './wrong-keys.js';
-import { TenantsService } from './tenants.service.js';
+import { SessionEntity } from './sessions/session.entity.js';
+import { SessionGate } from './sessions/session-gate.service.js';
+import { SessionRepository } from './sessions/session.repository.js';
 
 /**
  * Keys and the rate limit. Global, because the guards, which Nest makes anew in each module that
@@ -32,18 +30,16 @@ import { TenantsService } from './tenants.service.js';
 @Global()
 @Module({
   imports: [
-    TypeOrmModule.forFeature([TenantEntity, ApiKeyEntity, AdminKeyEntity, EndUserLimitsEntity]),
+    TypeOrmModule.forFeature([ApiKeyEntity, AdminKeyEntity, EndUserLimitsEntity, SessionEntity]),
   ],
   providers: [
     AdminKeyDirectory,
     AdminKeyRepository,
-    AdminKeysService,
     ApiKeyRepository,
     EndUserLimits,
-    AuditedApiKeys,
     KeyDirectory,
-    TenantsService,
-    TenantSettings,
+    SessionGate,
+    SessionRepository,
     InFlightLimiter,
     { provide: ContentionWindow, useFactory: () => new ContentionWindow() },
     FairStarts,
@@ -73,13 +69,11 @@ import { TenantsService } from './tenants.service.js';
     TypeOrmModule,
     AdminKeyDirectory,
     AdminKeyRepository,
-    AdminKeysService,
     ApiKeyRepository,
     EndUserLimits,
-    AuditedApiKeys,
     KeyDirectory,
-    TenantsService,
-    TenantSettings,
+    SessionGate,
+    SessionRepository,
     RateLimiter,
     InFlightLimiter,
     FairStarts,

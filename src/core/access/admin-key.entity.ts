@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { OperatorRole } from '../people/roles.js';
+import type { OperatorRole } from './roles.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** An operator's key. Only its SHA-256 and a preview are stored. */

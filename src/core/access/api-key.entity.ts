@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
-import type { KeyRight } from '../people/roles.js';
+import type { KeyRight } from './roles.js';
 import type { ApiKeyType, Maker } from './caller.js';
 import type { KeyBounds } from './key-rights.js';
 

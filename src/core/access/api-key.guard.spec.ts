@@ -9,8 +9,8 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { ClientNetworks } from './client-networks.js';
 import { WrongKeys } from './wrong-keys.js';
-import { Members } from '../people/roles.js';
-import type { SessionGate } from '../people/session-gate.service.js';
+import { Members } from './roles.js';
+import type { SessionGate } from './sessions/session-gate.service.js';
 import type { GatewayRequest } from './gateway-request.js';
 import type { KeyDirectory, ResolvedKey } from './key-directory.service.js';
 

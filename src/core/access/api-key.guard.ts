@@ -8,8 +8,8 @@ import { WrongKeys } from './wrong-keys.js';
 import type { ApiKeyType, Caller } from './caller.js';
 import { isAdminKey } from './api-key.js';
 import { requireRight } from './key-rights.js';
-import { MEMBER_RIGHT, type MemberRight, KEY_RIGHTS } from '../people/roles.js';
-import { SessionGate } from '../people/session-gate.service.js';
+import { MEMBER_RIGHT, type MemberRight, KEY_RIGHTS } from './roles.js';
+import { SessionGate } from './sessions/session-gate.service.js';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Metadata key of a handler's or controller's KeyRequirement. */

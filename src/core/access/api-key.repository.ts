@@ -1,4 +1,4 @@
-import type { KeyRight } from '../people/roles.js';
+import type { KeyRight } from './roles.js';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, Repository } from 'typeorm';

@@ -6,7 +6,7 @@ import { Test } from '@nestjs/testing';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
-import { SessionGate } from '../people/session-gate.service.js';
+import { SessionGate } from './sessions/session-gate.service.js';
 import { ClientNetworks } from './client-networks.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';

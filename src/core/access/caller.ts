@@ -1,5 +1,5 @@
 import type { Recovery } from '../../canonical/routing-preferences.js';
-import type { ActingRole, KeyRight, OperatorRole } from '../people/roles.js';
+import type { ActingRole, KeyRight, OperatorRole } from './roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 

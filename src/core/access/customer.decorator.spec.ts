@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import type { ApiKeyType } from './caller.js';
 import { CustomerWritesGuard, mayReadContent } from './customer.decorator.js';
-import type { ActingRole } from '../people/roles.js';
+import type { ActingRole } from './roles.js';
 
 describe(CustomerWritesGuard.name, () => {
   it.each(['GET', 'POST', 'PATCH', 'DELETE'])('lets any key %s by default', (method) => {

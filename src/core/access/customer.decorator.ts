@@ -10,7 +10,7 @@ import {
 import { Authenticated } from './authenticated.decorator.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
-import { Members } from '../people/roles.js';
+import { Members } from './roles.js';
 import { holdsRight } from './key-rights.js';
 import type { Caller } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';

@@ -1,7 +1,7 @@
 import type { BodyShare } from '../../platform/http/body-budget.js';
 import type { IdentifiedRequest } from '../../platform/http/standard-headers.js';
-import { isOperatorRole } from '../people/roles.js';
-import type { Session } from '../people/session.js';
+import { isOperatorRole } from './roles.js';
+import type { Session } from './sessions/session.js';
 import type { Caller, Operator } from './caller.js';
 import type { RateLimitDecision } from './rate-limit-decisions.js';
 import { createParamDecorator, ExecutionContext } from '@nestjs/common';

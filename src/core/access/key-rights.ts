@@ -6,7 +6,7 @@ import {
   ROLES_OF,
   type KeyRight,
   type TenantRole,
-} from '../people/roles.js';
+} from './roles.js';
 import type { Caller } from './caller.js';
 
 /** The limits of a key's rights; stored with the key and checked at each read. */

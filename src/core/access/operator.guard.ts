@@ -8,7 +8,7 @@ import { isAdminKey } from './api-key.js';
 import type { Operator } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { KeyDirectory } from './key-directory.service.js';
-import { SessionGate } from '../people/session-gate.service.js';
+import { SessionGate } from './sessions/session-gate.service.js';
 import { WrongKeys } from './wrong-keys.js';
 
 /** All operators together may fill so much of the memory for bodies as one tenant. */

@@ -13,7 +13,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import type { Author } from '../access/author.js';
 import { EndUserLimitsEntity } from '../access/end-user-limits.entity.js';
 import { EndUserLimits } from '../access/end-user-limits.service.js';
-import { TenantEntity } from '../access/tenant.entity.js';
+import { TenantEntity } from '../tenants/tenant.entity.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { BudgetReader, type BudgetUse } from '../ledger/budget.reader.js';
 import type { BothLimitsDto, LimitsStateDto } from './limits.dto.js';

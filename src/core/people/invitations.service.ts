@@ -6,7 +6,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { OperatorRole, TenantRole } from './roles.js';
+import type { OperatorRole, TenantRole } from '../access/roles.js';
 
 const OPEN_FOR_DAYS = 14;
 

@@ -9,8 +9,8 @@ import { KeyDirectory } from '../access/key-directory.service.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { LoginLinks } from './login-links.service.js';
 import type { Browser } from './person-login.service.js';
-import type { SessionOwner } from './session.js';
-import { SessionRepository } from './session.repository.js';
+import type { SessionOwner } from '../access/sessions/session.js';
+import { SessionRepository } from '../access/sessions/session.repository.js';
 
 /** Makes sessions of keys, and of links that the operator's command line gives out. */
 @Injectable()

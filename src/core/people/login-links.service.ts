@@ -3,7 +3,10 @@ import { Database, type SqlExecutor } from '../../platform/database/database.js'
 import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { hashToken, isToken, LINK_MINUTES, mintToken } from './session.js';
+import { hashToken, isToken, mintToken } from '../access/sessions/session.js';
+
+/** Minutes until a login link expires. */
+export const LINK_MINUTES = 10;
 
 /** Where a token logs in: in the fragment, which browsers keep to themselves, so that it gets into no log. */
 export function loginUrlOf(baseUrl: string, token: string): string {

@@ -4,7 +4,12 @@ import { CursorPageDto } from '../../platform/http/cursor-page.js';
 import { EMAIL_RULE, isInvitableAddress } from './email-address.js';
 import type { Invitation } from './invitations.service.js';
 import type { Member } from './members.service.js';
-import { OPERATOR_ROLES, TENANT_ROLES, type OperatorRole, type TenantRole } from './roles.js';
+import {
+  OPERATOR_ROLES,
+  TENANT_ROLES,
+  type OperatorRole,
+  type TenantRole,
+} from '../access/roles.js';
 
 export class MemberDto {
   @ApiProperty({ format: 'uuid', description: "The person's." })

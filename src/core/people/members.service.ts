@@ -8,7 +8,7 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { TenantRole } from './roles.js';
+import type { TenantRole } from '../access/roles.js';
 
 /** A person with a role at a tenant. */
 export interface Member {

@@ -6,9 +6,9 @@ import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { OperatorRole, TenantRole } from './roles.js';
-import { SessionGate } from './session-gate.service.js';
-import { SessionRepository } from './session.repository.js';
+import type { OperatorRole, TenantRole } from '../access/roles.js';
+import { SessionGate } from '../access/sessions/session-gate.service.js';
+import { SessionRepository } from '../access/sessions/session.repository.js';
 
 /** Somebody who has logged in once. */
 export interface Person {

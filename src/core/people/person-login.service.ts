@@ -6,7 +6,7 @@ import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Identity } from './claims.js';
 import { InvitationsService, type Invitation } from './invitations.service.js';
-import { SessionRepository } from './session.repository.js';
+import { SessionRepository } from '../access/sessions/session.repository.js';
 
 /** What is known of the browser that logs in. */
 export interface Browser {

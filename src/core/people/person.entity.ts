@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { OperatorRole } from './roles.js';
+import type { OperatorRole } from '../access/roles.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** Someone who logs in through the identity provider. */

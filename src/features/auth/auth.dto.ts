@@ -9,7 +9,7 @@ import {
   type GivenRight,
   type OperatorRight,
   type OperatorRole,
-} from '../../core/people/roles.js';
+} from '../../core/access/roles.js';
 
 const SESSION_KINDS = ['person', 'api_key', 'admin_key', 'link'] as const;
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PeopleModule } from '../../core/people/people.module.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
 import { LoginCookies } from './login-cookies.js';
@@ -6,6 +7,7 @@ import { SessionsController } from './sessions.controller.js';
 
 /** Logging in and out. */
 @Module({
+  imports: [PeopleModule],
   controllers: [AuthController, SessionsController],
   providers: [AuthService, LoginCookies],
 })

@@ -5,7 +5,7 @@ import { SecretBox } from '../../platform/crypto/secret-box.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { cookiesOf } from '../../platform/http/cookies.js';
 import type { BegunLogin } from '../../core/people/oidc-client.service.js';
-import { SessionGate } from '../../core/people/session-gate.service.js';
+import { SessionGate } from '../../core/access/sessions/session-gate.service.js';
 
 const LOGIN_LASTS_MS = 600_000;
 /** Maximum number of open logins. Older ones are dropped to bound the request headers. */

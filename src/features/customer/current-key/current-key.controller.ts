@@ -5,7 +5,7 @@ import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { CurrentKeyService } from './current-key.service.js';
 import { CurrentKeyDto } from './current-key.dto.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Credits')
 @Authenticated('any')

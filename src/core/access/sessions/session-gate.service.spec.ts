@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
-import type { KeyDirectory } from '../access/key-directory.service.js';
-import { ClientNetworks } from '../access/client-networks.js';
-import { WrongKeys } from '../access/wrong-keys.js';
-import { loadConfig } from '../../platform/config/load-config.js';
-import { readCookie } from '../../platform/http/cookies.js';
+import type { AdminKeyDirectory } from '../admin-key-directory.service.js';
+import type { KeyDirectory } from '../key-directory.service.js';
+import { ClientNetworks } from '../client-networks.js';
+import { WrongKeys } from '../wrong-keys.js';
+import { loadConfig } from '../../../platform/config/load-config.js';
+import { readCookie } from '../../../platform/http/cookies.js';
 import { SessionGate } from './session-gate.service.js';
 import type { SessionRepository } from './session.repository.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { ApiKeyRepository, type ApiKeyDraft } from './api-key.repository.js';
-import type { Author } from './author.js';
+import { ApiKeyRepository, type ApiKeyDraft } from '../access/api-key.repository.js';
+import type { Author } from '../access/author.js';
 
 /** Changes of tenants' keys, each with its row of the audit log in the same transaction. */
 @Injectable()

@@ -1,21 +1,21 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { isUuid } from '../../platform/database/stored-text.js';
-import { FreshDirectory } from '../../platform/database/fresh-directory.js';
+import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
+import { FreshDirectory } from '../../../platform/database/fresh-directory.js';
 import {
   AuthenticationError,
   NotFoundError,
   PermissionError,
-} from '../../platform/errors/gateway-errors.js';
-import { messageOf } from '../../platform/errors/thrown.js';
-import { originCookie, readCookie } from '../../platform/http/cookies.js';
-import { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
-import { apiKeyStatus } from '../access/api-key.entity.js';
-import type { Caller, Operator } from '../access/caller.js';
-import type { GatewayRequest } from '../access/gateway-request.js';
-import { KeyDirectory, type ResolvedKey } from '../access/key-directory.service.js';
-import { WrongKeys } from '../access/wrong-keys.js';
-import { hasRight, ROLES_OF, strongest, type MemberRight } from './roles.js';
+} from '../../../platform/errors/gateway-errors.js';
+import { messageOf } from '../../../platform/errors/thrown.js';
+import { originCookie, readCookie } from '../../../platform/http/cookies.js';
+import { AdminKeyDirectory } from '../admin-key-directory.service.js';
+import { apiKeyStatus } from '../api-key.entity.js';
+import type { Caller, Operator } from '../caller.js';
+import type { GatewayRequest } from '../gateway-request.js';
+import { KeyDirectory, type ResolvedKey } from '../key-directory.service.js';
+import { WrongKeys } from '../wrong-keys.js';
+import { hasRight, ROLES_OF, strongest, type MemberRight } from '../roles.js';
 import {
   csrfTokenOf,
   hashToken,

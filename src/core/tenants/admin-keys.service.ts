@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { AdminKeyEntity } from './admin-key.entity.js';
-import { AdminKeyRepository, auditedAdminKey } from './admin-keys.repository.js';
-import { mintApiKey } from './api-key.js';
-import type { Author } from './author.js';
-import type { OperatorRole } from '../people/roles.js';
+import type { AdminKeyEntity } from '../access/admin-key.entity.js';
+import { AdminKeyRepository, auditedAdminKey } from '../access/admin-keys.repository.js';
+import { mintApiKey } from '../access/api-key.js';
+import type { Author } from '../access/author.js';
+import type { OperatorRole } from '../access/roles.js';
 
 /** What changes operators' keys, each change with its row of the audit log. */
 @Injectable()

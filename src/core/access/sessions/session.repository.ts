@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
-import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
-import type { OperatorRole } from './roles.js';
+import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { Database, type SqlExecutor } from '../../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../../platform/database/stored-text.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import type { OperatorRole } from '../roles.js';
 import {
   hashToken,
   mintToken,

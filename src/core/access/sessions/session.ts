@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Actor } from '../access/caller.js';
-import type { ResolvedKey } from '../access/key-directory.service.js';
-import type { ActingRole, OperatorRole } from './roles.js';
+import type { Actor } from '../caller.js';
+import type { ResolvedKey } from '../key-directory.service.js';
+import type { ActingRole, OperatorRole } from '../roles.js';
 
 /** A tenant that somebody acts for who is logged in. */
 export interface ActedFor {
@@ -40,9 +40,6 @@ export interface Session {
   /** What changing requests send as `X-CSRF-Token`. */
   readonly csrfToken: string;
 }
-
-/** For how long a login link can be used. */
-export const LINK_MINUTES = 10;
 
 const TOKEN = /^[\w-]{43}$/;
 

@@ -6,7 +6,7 @@ import { Database, type SqlExecutor } from '../../platform/database/database.js'
 import { isUuid } from '../../platform/database/stored-text.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Author } from './author.js';
+import type { Author } from '../access/author.js';
 import { TenantEntity } from './tenant.entity.js';
 import type { TenantSettingsDto, UpdateTenantSettingsDto } from './tenant-settings.dto.js';
 
