@@ -24,8 +24,8 @@ import { SessionGate } from './sessions/session-gate.service.js';
 import { SessionRepository } from './sessions/session.repository.js';
 
 /**
- * Keys and the rate limit. Global, because the guards, which Nest makes anew in each module that
- * uses them, are needed beside every controller.
+ * Keys, sessions and rate limits. Global, because Nest instantiates the guards in every module that
+ * uses them.
  */
 @Global()
 @Module({
@@ -40,7 +40,11 @@ import { SessionRepository } from './sessions/session.repository.js';
     KeyDirectory,
     SessionGate,
     SessionRepository,
-    InFlightLimiter,
+    {
+      provide: InFlightLimiter,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig) => new InFlightLimiter(config),
+    },
     { provide: ContentionWindow, useFactory: () => new ContentionWindow() },
     FairStarts,
     RequestRates,
@@ -65,7 +69,7 @@ import { SessionRepository } from './sessions/session.repository.js';
     },
   ],
   exports: [
-    // The repositories of its entities.
+    // Exports the repositories of its entities.
     TypeOrmModule,
     AdminKeyDirectory,
     AdminKeyRepository,
@@ -88,7 +92,7 @@ export class AccessModule {
   constructor(metrics: GatewayMetrics, inFlight: InFlightLimiter) {
     metrics.track(
       'gateway_requests_in_flight',
-      'Calls of models from their admission to the end of their answers.',
+      'Model calls between admission and the end of the response.',
       () => inFlight.open,
     );
   }

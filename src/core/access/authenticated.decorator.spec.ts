@@ -66,7 +66,7 @@ describe('the documentation of guarded handlers', () => {
     expect(Object.keys(plain?.responses ?? {})).toEqual(
       expect.arrayContaining(['401', '403', '429']),
     );
-    // The other header is told in words: two ways to authorise would be one to miss.
+    // A second security scheme would be misread as required too, so the description mentions the other header.
     expect(messages?.security).toEqual([{ bearer: [] }]);
     expect(customer?.security).toEqual([{ bearer: [] }]);
     expect(Object.keys(customer?.responses ?? {})).toContain('401');

@@ -1,7 +1,7 @@
 import { Column, VirtualColumn } from 'typeorm';
 import type { ScopedRow } from './scope.js';
 
-/** Columns of entities that serve a whole tenant or the requests of one key. */
+/** Columns of entities that serve a whole tenant or the requests of one key and its descendants. */
 export abstract class ScopedEntity implements ScopedRow {
   @Column('uuid', { nullable: true })
   scopeKeyId!: string | null;

@@ -1,3 +1,5 @@
+/** Changes by other processes must apply within a second. */
+const FRESH_MS = 900;
 const MAX_ENTRIES = 20_000;
 /** Ids read by one query; the rest waits for the next. */
 const MAX_BATCH = 500;
@@ -36,12 +38,6 @@ interface PendingRead<Value> {
  * ids away from the connection pool. What is not there is not remembered.
  */
 export class FreshDirectory<Value extends object> {
-  /**
-   * Less than the second within which a change elsewhere has to hold here; still less in a suite that
-   * waits for such changes.
-   */
-  static freshMs = 900;
-
   /** By id, in the order in which they were read. */
   private readonly entries = new Map<string, Entry<Value>>();
   private readonly idsByName = new Map<string, string>();
@@ -52,7 +48,7 @@ export class FreshDirectory<Value extends object> {
   private readonly refreshAfterMs: number;
 
   constructor(private readonly options: FreshDirectoryOptions<Value>) {
-    this.refreshAfterMs = options.refreshAfterMs ?? FreshDirectory.freshMs;
+    this.refreshAfterMs = options.refreshAfterMs ?? FRESH_MS;
   }
 
   /** Undefined: there is no such thing. Answers at once, without a promise, where it is known. */
@@ -62,7 +58,7 @@ export class FreshDirectory<Value extends object> {
     const ageMs = performance.now() - entry.readAtMs;
     if (ageMs < this.refreshAfterMs) return entry.value;
     const read = this.read(id);
-    if (ageMs >= FreshDirectory.freshMs) return read;
+    if (ageMs >= FRESH_MS) return read;
     // Whoever comes when the time is up is told of a failure.
     read.catch(() => undefined);
     return entry.value;

@@ -20,7 +20,7 @@ function gateOf(environment: NodeJS.ProcessEnv): SessionGate {
 }
 
 describe(SessionGate.name, () => {
-  it('binds the cookie to the host and to https as soon as the public URL is https', () => {
+  it('sets a Secure `__Host-` cookie when the public URL is https', () => {
     const secure = gateOf({ GATEWAY_PUBLIC_URL: 'https://gateway.example/base' });
     expect(secure.cookie('session', 'token', 60_000)).toBe(
       '__Host-gateway_session=token; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure',
@@ -45,11 +45,11 @@ describe(SessionGate.name, () => {
     [{ origin: 'http://internal:3001', host: 'internal:3000' }, false],
     [{ origin: 'null' }, false],
     [{}, true],
-  ])('takes %j for its own origin: %s', (headers, isOwn) => {
+  ])('treats %j as same-origin: %s', (headers, isOwn) => {
     const gate = gateOf({ GATEWAY_PUBLIC_URL: 'https://gateway.example' });
-    const asked = (): void => gate.assertSameOrigin({ headers });
-    if (isOwn) expect(asked).not.toThrow();
-    else expect(asked).toThrow(expect.objectContaining({ status: 403, param: 'origin' }));
+    const check = (): void => gate.assertSameOrigin({ headers });
+    if (isOwn) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ status: 403, param: 'origin' }));
   });
 });
 

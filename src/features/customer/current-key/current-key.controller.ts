@@ -9,7 +9,7 @@ import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Credits')
 @Authenticated('any')
-@Members('nobody')
+@Members('keyOnly')
 @Controller('api/v1/key')
 export class CurrentKeyController {
   constructor(private readonly currentKey: CurrentKeyService) {}
