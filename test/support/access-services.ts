@@ -4,6 +4,7 @@ import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.
 import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
 import { mintApiKey } from '../../src/core/access/api-key.js';
+import { LoginLinkEntity } from '../../src/core/people/login-links.service.js';
 import { TenantEntity } from '../../src/core/tenants/tenant.entity.js';
 import { TenantsService } from '../../src/core/tenants/tenants.service.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
@@ -33,7 +34,7 @@ export interface MadeKey {
 export async function openAccessServices(url: string): Promise<AccessServices> {
   const dataSource = await new DataSource({
     ...databaseOptions(url),
-    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
+    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity, LoginLinkEntity],
   }).initialize();
   const database = new Database(dataSource);
   const tenants = new TenantsService(dataSource.getRepository(TenantEntity), database);

@@ -82,7 +82,7 @@ export class BootstrapService {
     if (!http.hasConsole) return { adminKey: plaintext };
     return {
       adminKey: plaintext,
-      loginToken: await this.links.makeWithin(client, BOOTSTRAP_AUTHOR),
+      loginToken: await this.links.createWithin(client, BOOTSTRAP_AUTHOR),
     };
   }
 

@@ -24,8 +24,9 @@ import { StatementReader } from '../../core/ledger/statement.reader.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { LedgerStore } from '../../core/ledger/ledger-store.js';
 import { SettlementJournal } from '../../core/ledger/settlement-journal.js';
+import { InvitationEntity } from '../../core/people/invitation.entity.js';
 import { InvitationsService } from '../../core/people/invitations.service.js';
-import { LoginLinks } from '../../core/people/login-links.service.js';
+import { LoginLinkEntity, LoginLinks } from '../../core/people/login-links.service.js';
 import { SettlementRecovery } from '../../core/ledger/settlement-recovery.service.js';
 
 /** What commands do their work with. */
@@ -78,7 +79,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   const dataSource = new DataSource({
     ...databaseOptions(url),
     poolSize: 2,
-    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
+    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity, InvitationEntity, LoginLinkEntity],
   });
   await dataSource.initialize();
   const database = new Database(dataSource);
@@ -104,8 +105,12 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
     adminKeys: new AdminKeysService(database, adminKeyRows, audit),
     adminKeyRows,
     audit,
-    invitations: new InvitationsService(database, audit),
-    loginLinks: new LoginLinks(database, audit),
+    invitations: new InvitationsService(
+      dataSource.getRepository(InvitationEntity),
+      database,
+      audit,
+    ),
+    loginLinks: new LoginLinks(dataSource.getRepository(LoginLinkEntity), database, audit),
     recovery: new SettlementRecovery(database, store, journal, audit),
     configVersions: new ConfigVersions(database, audit, config),
     async close() {

@@ -31,7 +31,7 @@ export const loginLinkCommand: Command = {
   async run(_, context) {
     const { loginLinks } = await context.services();
     const config = context.config();
-    const token = await loginLinks.make(COMMAND_AUTHOR);
+    const token = await loginLinks.create(COMMAND_AUTHOR);
     if (config.http.hasConsole) {
       context.print(loginUrlOf(configuredBaseUrl(config), token));
       context.note(`Open it once, within ${LINK_MINUTES} minutes.`);

@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { InvitationEntity } from './invitation.entity.js';
-import { LoginLinkEntity } from './login-link.entity.js';
 import { MembershipEntity } from './membership.entity.js';
 import { PersonEntity } from './person.entity.js';
 import { InvitationsService } from './invitations.service.js';
 import { KeyLogin } from './key-login.service.js';
-import { LoginLinks } from './login-links.service.js';
+import { LoginLinkEntity, LoginLinks } from './login-links.service.js';
 import { MembersService } from './members.service.js';
 import { OidcClient } from './oidc-client.service.js';
 import { PeopleService } from './people.service.js';

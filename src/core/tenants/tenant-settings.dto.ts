@@ -2,21 +2,21 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { RECOVERIES, type Recovery } from '../../canonical/routing-preferences.js';
 
-const WORDS = RECOVERIES.map((recovery) => `\`${recovery}\``).join(', ');
+const VALUES = RECOVERIES.map((recovery) => `\`${recovery}\``).join(', ');
 
-/** What a body changes. */
+/** Settings in a request body. */
 export class UpdateTenantSettingsDto {
   @ApiProperty({
     enum: RECOVERIES,
     description:
-      'Who goes on with a stream that breaks off after its first content, for requests that do not say so by `recovery` or `X-Gateway-Recovery`: nobody, another route of the same model, or one of the other models in `models` too.',
+      'How streams interrupted after their first content are recovered when a request sets neither `recovery` nor `X-Gateway-Recovery`: not at all, by another route of the same model, or also by the other models in `models`.',
     example: 'continue',
   })
-  @IsIn(RECOVERIES, { message: `recovery is one of ${WORDS}` })
+  @IsIn(RECOVERIES, { message: `recovery must be one of ${VALUES}` })
   recovery!: Recovery;
 }
 
-/** What holds for all of a tenant's requests that do not say otherwise. */
+/** Defaults of a tenant's requests. */
 export class TenantSettingsDto extends UpdateTenantSettingsDto {
   @ApiProperty({ enum: ['settings'] })
   object!: 'settings';
