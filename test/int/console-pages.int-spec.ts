@@ -46,7 +46,7 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
     controllers: [ConsoleController],
     providers: [
       GatewayMetrics,
-      InFlightLimiter,
+      { provide: InFlightLimiter, useValue: new InFlightLimiter(config) },
       ClientNetworks,
       UnauthenticatedQueue,
       { provide: APP_CONFIG, useValue: config },

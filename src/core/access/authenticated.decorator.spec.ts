@@ -43,7 +43,7 @@ class CustomerController {
     { provide: APP_CONFIG, useValue: loadConfig({}, []) },
     { provide: ContentionWindow, useValue: new ContentionWindow() },
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },
-    InFlightLimiter,
+    { provide: InFlightLimiter, useValue: new InFlightLimiter(loadConfig({}, [])) },
     FairStarts,
     ClientNetworks,
     WrongKeys,
@@ -51,8 +51,8 @@ class CustomerController {
 })
 class DocumentedModule {}
 
-describe('the documentation of guarded handlers', () => {
-  it('names the security scheme and the refusals', async () => {
+describe(Inference.name, () => {
+  it('documents the security scheme and the error responses', async () => {
     const testing = await Test.createTestingModule({ imports: [DocumentedModule] }).compile();
     const document = SwaggerModule.createDocument(
       testing.createNestApplication(),

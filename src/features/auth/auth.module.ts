@@ -5,7 +5,7 @@ import { AuthService } from './auth.service.js';
 import { LoginCookies } from './login-cookies.js';
 import { SessionsController } from './sessions.controller.js';
 
-/** Logging in and out. */
+/** Login and logout. */
 @Module({
   imports: [PeopleModule],
   controllers: [AuthController, SessionsController],

@@ -49,7 +49,7 @@ export class SessionsController {
   @Post('logout')
   @HttpCode(204)
   @ApiOperation({ operationId: 'logOut', summary: 'End the session' })
-  @ApiNoContentResponse({ description: 'It has ended, and its cookie is deleted.' })
+  @ApiNoContentResponse({ description: 'The session has ended and its cookie is deleted.' })
   async logOut(
     @Req() request: GatewayRequest,
     @Res({ passthrough: true }) response: Response,
@@ -97,7 +97,7 @@ export class SessionsController {
   @HttpCode(204)
   @ApiOperation({ operationId: 'endSession', summary: 'End one of your sessions' })
   @ApiParam({ name: 'id', format: 'uuid' })
-  @ApiNoContentResponse({ description: 'It has ended.' })
+  @ApiNoContentResponse({ description: 'The session has ended.' })
   @ApiErrorResponse(404, 'You have no open session with this id.')
   async endOne(@Req() request: GatewayRequest, @Param('id') id: string): Promise<void> {
     const ended = isUuid(id) ? await this.end(request, id) : 0;
