@@ -4,7 +4,7 @@ import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.
 import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
 import { mintApiKey } from '../../src/core/access/api-key.js';
-import { LoginLinkEntity } from '../../src/core/people/login-links.service.js';
+import { LoginLinkEntity } from '../../src/core/people/login-link.entity.js';
 import { TenantEntity } from '../../src/core/tenants/tenant.entity.js';
 import { TenantsService } from '../../src/core/tenants/tenants.service.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';

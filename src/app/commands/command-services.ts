@@ -26,7 +26,8 @@ import { LedgerStore } from '../../core/ledger/ledger-store.js';
 import { SettlementJournal } from '../../core/ledger/settlement-journal.js';
 import { InvitationEntity } from '../../core/people/invitation.entity.js';
 import { InvitationsService } from '../../core/people/invitations.service.js';
-import { LoginLinkEntity, LoginLinks } from '../../core/people/login-links.service.js';
+import { LoginLinkEntity } from '../../core/people/login-link.entity.js';
+import { LoginLinks } from '../../core/people/login-links.service.js';
 import { SettlementRecovery } from '../../core/ledger/settlement-recovery.service.js';
 
 /** What commands do their work with. */

@@ -4,12 +4,12 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { AdminKeyDirectory } from './admin-key-directory.service.js';
 import { AdminKeyRepository } from './admin-keys.repository.js';
 import { AdminKeyEntity } from './admin-key.entity.js';
-import { EndUserLimitsEntity } from './end-user-limits.entity.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { ClientNetworks } from './client-networks.js';
+import { EndUserLimitsEntity } from './end-user-limits.entity.js';
 import { EndUserLimits } from './end-user-limits.service.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';

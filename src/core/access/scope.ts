@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Column, VirtualColumn } from 'typeorm';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { Caller } from './caller.js';
 
@@ -30,6 +31,18 @@ export interface ScopedRow {
   scopeKeyId: string | null;
   /** Ancestors of the scope's key. */
   scopeAncestorIds: string[];
+}
+
+/** Columns of entities that serve a whole tenant or the requests of one key and its descendants. */
+export abstract class ScopedEntity implements ScopedRow {
+  @Column('uuid', { nullable: true })
+  scopeKeyId!: string | null;
+
+  @VirtualColumn('uuid', {
+    query: (row) =>
+      `SELECT ARRAY(SELECT unnest(ancestor_ids) FROM api_keys WHERE id = ${row}.scope_key_id)`,
+  })
+  scopeAncestorIds!: string[];
 }
 
 /** Selects a `ScopedRow` from a table with a column `scope_key_id`. */

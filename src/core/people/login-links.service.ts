@@ -1,32 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Column, Entity, IsNull, LessThan, MoreThan, PrimaryColumn, Repository } from 'typeorm';
+import { IsNull, LessThan, MoreThan, Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { LoginLinkEntity } from './login-link.entity.js';
 import { hashToken, isToken, mintToken } from '../access/sessions/session.js';
 
 /** Minutes until a login link expires. */
 export const LINK_MINUTES = 10;
 /** Expired links are deleted after this time. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
-
-/** A single-use link that logs an operator in. Only the hash of its token is stored. */
-@Entity('login_links')
-export class LoginLinkEntity {
-  @PrimaryColumn('bytea')
-  tokenHash!: Buffer;
-
-  @Column('timestamptz', { default: () => 'now()' })
-  createdAt!: Date;
-
-  @Column('timestamptz')
-  expiresAt!: Date;
-
-  @Column('timestamptz', { nullable: true })
-  usedAt!: Date | null;
-}
 
 /** Returns the link of a token. Browsers do not send the fragment, so the token reaches no log. */
 export function loginUrlOf(baseUrl: string, token: string): string {
