@@ -32,8 +32,8 @@ export class AdminKeyRepository {
       .values({ ...draft, keyHash, keyPreview })
       .orIgnore()
       .execute();
-    const [made] = identifiers;
-    return made && this.findById(String(made.id), executor);
+    const [created] = identifiers;
+    return created && this.findById(String(created.id), executor);
   }
 
   /** Returns keys by hash in hex; unknown hashes are left out. */

@@ -145,7 +145,7 @@ interface Requirement extends KeyRequirement {
   readonly memberRight: MemberRight | undefined;
 }
 
-/** What `ApiKeyGuard` requires of a request; set by `@Authenticated`. */
+/** A handler's requirements, set by `@Authenticated`. */
 export interface KeyRequirement {
   readonly keyType: ApiKeyType | 'any';
   /** Whether `x-api-key` is read as well as `Authorization`. */
@@ -183,12 +183,12 @@ function explain(
   apiKey: string,
   acceptsXApiKey: boolean,
 ): string {
-  const wanted = acceptsXApiKey
+  const expected = acceptsXApiKey
     ? '"Authorization: Bearer <API_KEY>" or "x-api-key: <API_KEY>"'
     : '"Authorization: Bearer <API_KEY>"';
-  if (authorization) return `The Authorization header is malformed. Send ${wanted}.`;
-  if (apiKey) return `This path does not read the x-api-key header. Send ${wanted}.`;
-  return `The API key is missing. Send ${wanted}.`;
+  if (authorization) return `The Authorization header is malformed. Send ${expected}.`;
+  if (apiKey) return `This path does not read the x-api-key header. Send ${expected}.`;
+  return `The API key is missing. Send ${expected}.`;
 }
 
 /** Does not look the key up among admin keys, so that this path reveals nothing about them. */

@@ -12,7 +12,7 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   callerOf(context.switchToHttp().getRequest<GatewayRequest>()),
 );
 
-/** A request behind the guards, which see only its head: the body has not arrived yet. */
+/** A request with the results of the guards. They run before the body arrives. */
 export interface GatewayRequest extends IdentifiedRequest {
   /** Set by `ApiKeyGuard`. */
   caller?: Caller;

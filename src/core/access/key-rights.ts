@@ -91,7 +91,7 @@ export function requireRightsOf(caller: Caller, role: TenantRole): void {
  *
  * @param actorId the session's person; stored as the bounding member
  * @param own bounds of the calling key; undefined for a session
- * @param rights wanted rights of the key; undefined for all that the caller has
+ * @param rights wanted rights of the key; undefined for all rights of the caller
  */
 export function boundsFor(
   caller: Caller,

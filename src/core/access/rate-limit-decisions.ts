@@ -14,7 +14,7 @@ export function decideRateLimit(limit: number, count: number, nowMs: number): Ra
   };
 }
 
-/** Returns the decision that limits the caller more: a refusal, else the one with fewer requests left. */
+/** Returns the decision that limits the caller more: a refusal, or the one with fewer requests left. */
 export function tighterOf(
   one: RateLimitDecision | undefined,
   other: RateLimitDecision,
@@ -51,7 +51,7 @@ export interface MinutePart extends MinuteChange {
 export interface PartsDecision {
   /** Minutes from 1970 to the one it was counted in. */
   readonly minute: number;
-  /** The first part that did not fit, with what is left of its limit; undefined when all were counted. */
+  /** The first part that did not fit, with its remaining amount; undefined when all were counted. */
   readonly refused?: {
     readonly index: number;
     readonly remaining: number;

@@ -10,7 +10,7 @@ interface RatePart extends MinutePart {
   readonly rate: 'requests_per_minute' | 'tokens_per_minute';
 }
 
-/** What a request counted against its minute, corrected when its actual tokens are known. */
+/** Amounts that a request counted against its minute, corrected once its actual tokens are known. */
 export class TakenRates {
   constructor(
     private readonly limiter: RateLimiter,
@@ -87,14 +87,14 @@ function partsOf(tenantId: string, { limits = [], routes: [route] }: LimitedRequ
   for (const subject of limits) {
     // The hash tag in braces keeps all counters of a request in one slot of a Redis Cluster.
     const name = `{${tenantId}}:${subject.scope}:${subject.id}`;
-    const { requests_per_minute: requests, tokens_per_minute: most } = subject;
+    const { requests_per_minute: requests, tokens_per_minute: tokenLimit } = subject;
     if (requests !== undefined) {
       const rate = 'requests_per_minute';
       parts.push({ name: `${name}:requests`, amount: 1, limit: requests, subject, rate });
     }
-    if (most !== undefined) {
+    if (tokenLimit !== undefined) {
       const rate = 'tokens_per_minute';
-      parts.push({ name: `${name}:tokens`, amount: tokens, limit: most, subject, rate });
+      parts.push({ name: `${name}:tokens`, amount: tokens, limit: tokenLimit, subject, rate });
     }
   }
   return parts;

@@ -8,7 +8,7 @@ const RETRY_AFTER_SECONDS = 2;
 /** A load balancer may share its address with a crowd, and takes a refused probe for a failing process. */
 const MAX_WAITING_PROBES = 10_000;
 const PROBES = /^\/(?:healthz|readyz)(?:$|\?)/;
-/** Results of jobs: opening one is some work; sending it keeps nobody else waiting. */
+/** Results of jobs. Only opening one is work that others wait for; sending it is not. */
 const FILES = /^\/v1\/artifacts\//;
 const LONGEST_TURN_OF_FILE_MS = 25;
 /** Paths that require a key. */

@@ -7,7 +7,7 @@ describe(readDocument, () => {
   const row = (id: string) => ({ id, removed: true });
 
   it('rejects duplicate models', () => {
-    expect(() => read([row('a/b'), row('a/c'), row('a/b')])).toThrow('models: a/b is there twice');
+    expect(() => read([row('a/b'), row('a/c'), row('a/b')])).toThrow('models: a/b appears twice');
   });
 
   it.each([

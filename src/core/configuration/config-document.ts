@@ -148,7 +148,7 @@ export function readDocument(value: unknown, config: AppConfig): GivenDocument {
     if (['models', 'providers', 'settings'].includes(name)) continue;
     problems.push({
       param: name,
-      message: `${name} is no part of it; models, providers and settings are`,
+      message: `${name} is not part of a configuration. Its members are models, providers and settings`,
     });
   }
   const document = {
@@ -173,9 +173,9 @@ function readModels(value: unknown, problems: ConfigProblem[]): JsonObject[] {
     if (typeof id !== 'string' || id === '') {
       problems.push({ param, message: `models: row ${index} must have an id` });
     } else if (seen.has(id)) {
-      problems.push({ param, message: `models: ${id} is there twice` });
+      problems.push({ param, message: `models: ${id} appears twice` });
     } else if (removed !== undefined && (removed !== true || Object.keys(row).length > 2)) {
-      const message = `models: ${id}: a row with removed has "removed": true and nothing else beside its id`;
+      const message = `models: ${id}: a row with removed has "removed": true and no other field besides its id`;
       problems.push({ param, message });
     }
     seen.add(id);
@@ -307,8 +307,8 @@ function readKey(one: unknown, complain: (fault: string) => void): string | null
   if (!isJsonObject(one)) return undefined;
   const { api_key: key, api_key_env: variable } = one;
   if (key === undefined || key === null) return key;
-  if (variable !== undefined) complain('and api_key_env must not both be there');
-  const read = typeof key === 'string' ? readPlainKey(key) : { fault: 'must be a text or null' };
+  if (variable !== undefined) complain('and api_key_env are mutually exclusive');
+  const read = typeof key === 'string' ? readPlainKey(key) : { fault: 'must be a string or null' };
   if ('fault' in read) complain(read.fault);
   return 'key' in read ? read.key : undefined;
 }
@@ -319,8 +319,7 @@ function readSettings(value: unknown, config: AppConfig, problems: ConfigProblem
     typeof one === 'string' || typeof one === 'number' ? [[name, one] as const] : [],
   );
   if (!isJsonObject(value) || plain.length < entries.length) {
-    const message =
-      'settings must be an object of texts and numbers, by the names of their variables';
+    const message = 'settings must be an object of strings and numbers by variable name';
     problems.push({ param: 'settings', message });
     return {};
   }

@@ -84,7 +84,7 @@ export class ConfigurationService implements OnModuleInit {
     const { number, reason } = this.refused;
     const own = this.version
       ? `version ${this.version.number}`
-      : 'what its files and variables declare';
+      : 'the configuration declared by its files and variables';
     return `Version ${number} of the configuration cannot be adopted by this instance, which keeps using ${own}: ${reason}.`;
   }
 
@@ -127,7 +127,7 @@ export class ConfigurationService implements OnModuleInit {
     this.listeners.add(listener);
   }
 
-  /** What this process's own files and variables declare. */
+  /** Configuration declared by this process's own files and variables. */
   get declared(): ConfigDocument {
     const { declared } = this.settings.config;
     return {
@@ -200,7 +200,7 @@ export class ConfigurationService implements OnModuleInit {
       } catch (error) {
         // The outage is reported elsewhere and the next read retries.
         if (gatewayErrorOf(error) instanceof DatabaseUnavailableError) continue;
-        this.logger.warn(`The configuration could not be read: ${messageOf(error)}`);
+        this.logger.warn(`Reading the configuration failed: ${messageOf(error)}`);
       }
     } while (this.isReadAgain);
   }
@@ -329,7 +329,7 @@ export class ConfigurationService implements OnModuleInit {
     const key = keyFromVariable(variable, this.settings.config.declared.environment);
     if ('fault' in key) return { fault: `its api_key_env ${key.fault}` };
     if (stored && !keys.has(name)) {
-      return { fault: 'its key cannot be opened with this GATEWAY_SECRET' };
+      return { fault: 'its key cannot be decrypted with this GATEWAY_SECRET' };
     }
     return { apiKey: keys.get(name) ?? key.apiKey };
   }

@@ -44,13 +44,13 @@ export class ProviderChecks implements OnApplicationShutdown {
   /**
    * Checks all accounts, and from then on changed ones. Does nothing when disabled.
    *
-   * @param told receives the results of each round; not called once the service is stopping
+   * @param onResults receives the results of each round; not called once the service is stopping
    */
-  async begin(told: (checks: readonly ProviderCheck[]) => void): Promise<void> {
+  async begin(onResults: (checks: readonly ProviderCheck[]) => void): Promise<void> {
     if (!this.config.checksKeys) return;
     const check = async (): Promise<void> => {
       const fresh = await this.checkNew();
-      if (fresh.length > 0 && !this.stopping.signal.aborted) told(fresh);
+      if (fresh.length > 0 && !this.stopping.signal.aborted) onResults(fresh);
     };
     this.configuration.onChange(() => void check());
     await check();
@@ -68,9 +68,14 @@ export class ProviderChecks implements OnApplicationShutdown {
 
   private async checkNew(): Promise<ProviderCheck[]> {
     const known = new Map(this.checks.map((each) => [each.upstream, each]));
-    const done = await checkProviders(this.upstreams, this.catalogue, this.stopping.signal, known);
-    this.checks = done;
-    return done.filter((each) => known.get(each.upstream) !== each);
+    const results = await checkProviders(
+      this.upstreams,
+      this.catalogue,
+      this.stopping.signal,
+      known,
+    );
+    this.checks = results;
+    return results.filter((each) => known.get(each.upstream) !== each);
   }
 }
 
@@ -89,7 +94,7 @@ export async function checkProviders(
   const accounts = upstreams.providers.flatMap((provider) =>
     (provider.accounts ?? [undefined]).map((account) => ({ provider, account })),
   );
-  const asked = accounts.map(async ({ provider: { id, name, apiKey }, account }) => {
+  const running = accounts.map(async ({ provider: { id, name, apiKey }, account }) => {
     const upstream = upstreams.get(id, account?.id);
     if (upstream.keyIs === 'unneeded') return [];
     const before = known.get(upstream);
@@ -101,5 +106,5 @@ export async function checkProviders(
     const checkedAt = new Date();
     return [{ provider: id, account: account?.id, check, catalogue: seen, checkedAt, upstream }];
   });
-  return (await Promise.all(asked)).flat();
+  return (await Promise.all(running)).flat();
 }

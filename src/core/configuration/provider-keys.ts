@@ -119,7 +119,7 @@ export class ProviderKeys {
       if (variable !== undefined) {
         const isKnown = isSamePlace && before?.api_key_env === variable;
         if (!mayNameVariables && !isKnown) {
-          complain('api_key_env', 'can be set by files and commands alone; send api_key here');
+          complain('api_key_env', 'can be set by files and commands only. Send api_key here');
         }
         return {};
       }

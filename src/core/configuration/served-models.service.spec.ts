@@ -10,7 +10,7 @@ type Answer = readonly ServedModel[] | Error;
 
 describe(ServedModelsService.name, () => {
   let answers: Record<string, Answer | undefined>;
-  let asked: string[];
+  let polled: string[];
   let changed: () => void;
   let catalogue: CatalogueService;
   let service: ServedModelsService;
@@ -19,13 +19,13 @@ describe(ServedModelsService.name, () => {
     jest.useFakeTimers();
     Logger.overrideLogger(false);
     answers = {};
-    asked = [];
+    polled = [];
     catalogue = new CatalogueService({ catalogueFile: undefined });
     const upstreamOf = (id: string): Partial<Upstream> => {
       const answer = answers[id];
       if (answer === undefined) return {};
       const servedModels = (): Promise<readonly ServedModel[]> => {
-        asked.push(id);
+        polled.push(id);
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       };
       return { servedModels };
@@ -80,7 +80,7 @@ describe(ServedModelsService.name, () => {
     await pass(60_000);
     expect(catalogue.find('vllm/a')).toBeUndefined();
     expect(catalogue.find('vllm/b')).toMatchObject({ kind: 'embedding' });
-    expect(asked).toHaveLength(2);
+    expect(polled).toHaveLength(2);
   });
 
   it('keeps what an operator’s row says about a model, above all its price', async () => {

@@ -16,7 +16,7 @@ const EVERY_MS = 60_000;
 const LIMIT_MS = 10_000;
 /** Models of an unavailable server stay listed for this long; its routes cool down meanwhile. */
 const FORGET_AFTER_MS = 3_600_000;
-/** The version that a model name without one stands for. */
+/** Default version of a model name. */
 const LATEST = ':latest';
 
 /**

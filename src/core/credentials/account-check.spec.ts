@@ -46,7 +46,7 @@ describe(checkAccount.name, () => {
     [404, 'returns 404'],
     [429, 'fewer calls (429)'],
     [500, 'did not answer as it should (500)'],
-  ])('tells of status %d in its own words', async (status, words) => {
+  ])('reports status %d in its own words', async (status, words) => {
     vendor.answer = (_, response) =>
       sendJson(response, status, { error: { message: 'no sk-of-somebody here' } });
     const { outcome, message, ...rest } = await check();

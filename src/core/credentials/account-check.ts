@@ -15,7 +15,7 @@ export interface AccountCheck {
   readonly outcome: CheckOutcome;
   /** Status of the rejection; null without an answer or after success. */
   readonly status: number | null;
-  /** What is wrong and what to do, for the owner of the key. */
+  /** Describes the problem and the fix, for the owner of the key. */
   readonly message: string;
   /** Null when the vendor lists none, or the check failed. */
   readonly modelsSeen: number | null;

@@ -18,7 +18,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { BudgetReader, type BudgetUse } from '../ledger/budget.reader.js';
 import type { BothLimitsDto, LimitsStateDto } from './limits.dto.js';
 
-/** Who set the limits; both sets apply. */
+/** Author of a set of limits; both sets apply. */
 export type LimitsSetter = 'tenant' | 'operator';
 
 /** A tenant or key with its limits. */

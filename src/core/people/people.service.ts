@@ -13,7 +13,7 @@ import { PersonEntity } from './person.entity.js';
 import { SessionGate } from '../access/sessions/session-gate.service.js';
 import { SessionRepository } from '../access/sessions/session.repository.js';
 
-/** Someone who has logged in before. */
+/** A person, created at the first login. */
 export interface Person {
   readonly id: string;
   readonly name: string;

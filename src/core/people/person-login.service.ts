@@ -19,7 +19,7 @@ export interface Browser {
   readonly before: string | undefined;
 }
 
-/** Opens sessions for people whom the issuer authenticated, and creates them at their first login. */
+/** Opens sessions for people authenticated by the issuer, and creates a person at the first login. */
 @Injectable()
 export class PersonLogin {
   private readonly logger = new Logger(PersonLogin.name);
@@ -151,16 +151,16 @@ export class PersonLogin {
     for (const { before } of changed) {
       await this.recordRole(transaction, author, null, before, operator?.role ?? null);
     }
-    const wanted = await this.wantedMemberships(transaction, roles);
-    const { rows: gone } = await transaction.query<{ tenantId: string; role: string }>(
+    const claimed = await this.claimedMemberships(transaction, roles);
+    const { rows: revoked } = await transaction.query<{ tenantId: string; role: string }>(
       `DELETE FROM memberships WHERE person_id = $1 AND by_claim AND tenant_id <> ALL ($2::uuid[])
        RETURNING tenant_id AS "tenantId", role`,
-      [id, [...wanted.keys()]],
+      [id, [...claimed.keys()]],
     );
-    for (const { tenantId, role } of gone) {
+    for (const { tenantId, role } of revoked) {
       await this.recordRole(transaction, author, tenantId, role, null);
     }
-    for (const [tenantId, role] of wanted) {
+    for (const [tenantId, role] of claimed) {
       const { rows } = await transaction.query(
         `INSERT INTO memberships (person_id, tenant_id, role, by_claim) VALUES ($1, $2, $3, true)
          ON CONFLICT (person_id, tenant_id) DO UPDATE SET role = excluded.role
@@ -173,11 +173,11 @@ export class PersonLogin {
   }
 
   /** Returns roles by tenant id; the first one in the settings when claims give several at a tenant. */
-  private async wantedMemberships(
+  private async claimedMemberships(
     transaction: SqlExecutor,
     roles: Identity['roles'],
   ): Promise<Map<string, string>> {
-    const wanted = new Map<string, string>();
+    const claimed = new Map<string, string>();
     for (const { tenant, role } of roles) {
       if (tenant === undefined) continue;
       const { rows } = await transaction.query<{ id: string }>(
@@ -186,9 +186,9 @@ export class PersonLogin {
       );
       const [found] = rows;
       if (!found) this.logger.warn(`GATEWAY_OIDC_ROLES names an unknown tenant: ${tenant}`);
-      else if (!wanted.has(found.id)) wanted.set(found.id, role);
+      else if (!claimed.has(found.id)) claimed.set(found.id, role);
     }
-    return wanted;
+    return claimed;
   }
 
   private async hasRole(transaction: SqlExecutor, id: string): Promise<boolean> {

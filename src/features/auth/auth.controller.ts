@@ -130,7 +130,7 @@ function ApiLoginErrors(): MethodDecorator {
         'The key is a routing key, or the request comes from a page of another origin.',
       ),
       ApiErrorResponse(429, 'Too many failed logins from this address; see `Retry-After`.'),
-      ApiErrorResponse(503, "The service's database is away; see `Retry-After`."),
+      ApiErrorResponse(503, 'The database is unavailable; see `Retry-After`.'),
     ];
     for (const decorate of errors) decorate(...target);
   };

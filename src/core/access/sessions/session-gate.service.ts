@@ -39,7 +39,7 @@ export type SessionCaller = Pick<ResolvedKey, 'caller' | 'isSuspended'>;
 type Identity = Pick<Session, 'owner' | 'actor' | 'key' | 'operatorRole'>;
 
 /**
- * Authenticates session cookies and resolves what they may do. Rows are cached for less than a second, as
+ * Authenticates session cookies and resolves their rights. Rows are cached for less than a second, as
  * for keys, so ended sessions and disabled people lose access in that time.
  */
 @Injectable()

@@ -7,7 +7,7 @@ import type { ActingRole, OperatorRole } from '../roles.js';
 export interface ActedFor {
   readonly tenantId: string;
   readonly tenant: string;
-  /** Highest limit of the tenant's management keys, so members can give new keys no more than that. */
+  /** Highest limit of the tenant's management keys, which bounds the keys that members create. */
   readonly rateLimitPerMinute: number;
   /** Whether the tenant is suspended and may only read. */
   readonly isSuspended: boolean;
