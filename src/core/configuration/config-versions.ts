@@ -83,7 +83,7 @@ export class ConfigConflictError extends ConflictError {
   ) {
     super(
       'expected_version',
-      `The configuration is at version ${latest}, not ${expected}: someone changed it. Review that change and submit yours again.`,
+      `The configuration is version ${latest}, not ${expected}: someone changed it. Review that change and submit yours again.`,
     );
   }
 }
