@@ -96,6 +96,12 @@ describe('the layout of src', () => {
   it('has no two files that need each other, be it to load or to be understood', () => {
     expect(findCycles(files)).toEqual([]);
   });
+
+  it('has no import cycle between folders of core', () => {
+    const folders = foldersOfCore(files);
+    expect(folders.map(({ path }) => path)).toContain('src/core/access');
+    expect(findCycles(folders)).toEqual([]);
+  });
 });
 
 describe('the pages', () => {
@@ -185,6 +191,18 @@ describe('each rule on the layout', () => {
     ]);
     expect(findCycles(pair('import type'))).toHaveLength(1);
   });
+
+  it('stops two folders of core that import each other', () => {
+    const cycle = [
+      parseSourceFile('src/core/access/a.ts', "import type { B } from '../people/b.js';"),
+      parseSourceFile('src/core/people/b.ts', 'export type B = 1;'),
+      parseSourceFile('src/core/people/sessions/c.ts', "import { d } from '../../access/d.js';"),
+    ];
+    expect(findCycles(cycle)).toEqual([]);
+    expect(findCycles(foldersOfCore(cycle))).toEqual([
+      'src/core/access > src/core/people > src/core/access',
+    ]);
+  });
 });
 
 /** `src/features/chat/chat.parse.ts` lies in the room `features`, and there in `chat`. */
@@ -259,7 +277,25 @@ function findExpressInServices({ path, tokens }: SourceFile): string[] {
     : [];
 }
 
-function findCycles(files: readonly SourceFile[]): string[] {
+interface ImportNode {
+  readonly path: string;
+  readonly imports: readonly Pick<SourceFile['imports'][number], 'target'>[];
+}
+
+/** Returns the folders of `src/core` with what each imports from the others. */
+function foldersOfCore(files: readonly SourceFile[]): ImportNode[] {
+  const folderOf = (path: string): string => path.split('/').slice(0, 3).join('/');
+  const inCore = files.filter(({ path }) => placeOf(path).room === 'core');
+  return [...new Set(inCore.map(({ path }) => folderOf(path)))].map((folder) => ({
+    path: folder,
+    imports: inCore
+      .filter(({ path }) => folderOf(path) === folder)
+      .flatMap(({ imports }) => imports.map(({ target }) => ({ target: folderOf(target) })))
+      .filter(({ target }) => target !== folder),
+  }));
+}
+
+function findCycles(files: readonly ImportNode[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const done = new Set<string>();
   const cycles: string[] = [];

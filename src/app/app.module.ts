@@ -20,6 +20,7 @@ import { JobsModule } from '../features/jobs/jobs.module.js';
 import { MessagesModule } from '../features/messages/messages.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { PeopleModule } from '../core/people/people.module.js';
+import { TenantsModule } from '../core/tenants/tenants.module.js';
 import { ProvidersModule } from '../features/providers/providers.module.js';
 import { ServiceStopModule } from '../platform/time/service-stop.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
@@ -56,7 +57,7 @@ class ConsoleModule {}
 
 /** What the first start makes. */
 @Module({
-  imports: [LedgerModule],
+  imports: [LedgerModule, PeopleModule, TenantsModule],
   providers: [BootstrapService],
   exports: [BootstrapService],
 })
@@ -79,7 +80,6 @@ export class AppModule {
         AccessModule,
         ConfigurationModule,
         AuditModule,
-        PeopleModule,
         ChatModule,
         MessagesModule,
         ResponsesModule,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request as httpRequest, type Server } from 'node:http';
-import { UploadPace } from '../../src/platform/http/upload-pace.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import type { AnswerParts } from '../support/error-answers.js';
 import { CHAT } from '../support/paths.js';
@@ -81,22 +80,16 @@ describe('a bad sender', () => {
   });
 
   describe('a sender with time', () => {
-    const LIMITS_MS = { body: 10_000, head: 15_000 };
-    const SHORT_MS = 2_000;
+    const HEADERS_TIMEOUT_MS = 15_000;
     let server: Server;
 
     beforeAll(() => {
       server = gateway.gateway.application.getHttpServer() as Server;
-      expect([UploadPace.patienceMs, server.headersTimeout]).toEqual([
-        LIMITS_MS.body,
-        LIMITS_MS.head,
-      ]);
-      UploadPace.patienceMs = SHORT_MS;
-      server.headersTimeout = SHORT_MS;
+      expect(server.headersTimeout).toBe(HEADERS_TIMEOUT_MS);
+      server.headersTimeout = 2_000;
     });
     afterAll(() => {
-      UploadPace.patienceMs = LIMITS_MS.body;
-      server.headersTimeout = LIMITS_MS.head;
+      server.headersTimeout = HEADERS_TIMEOUT_MS;
     });
 
     /** Sends five bytes a second until the server closes. */

@@ -212,7 +212,7 @@ describe('the configuration', () => {
       [priced('free'), /sandbox\/echo: pricing\.request must be a decimal/],
       [{ models: [{ id: 'local/x', pricing: { prompt: '1' } }] }, /local\/x: no complete price/],
       [{ models: [{ pricing: {} }] }, /row 0 must have an id/],
-      [{ models: [{ id: MODEL }, { id: MODEL }] }, /sandbox\/echo is there twice/],
+      [{ models: [{ id: MODEL }, { id: MODEL }] }, /sandbox\/echo appears twice/],
       [
         { providers: [{ id: 'mine', name: 'Mine', base_url: 'ftp://x' }] },
         /providers\.mine\.base_url must be a URL/,

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { FreshDirectory } from '../../src/platform/database/fresh-directory.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { refusal } from '../support/customer-gateways.js';
 import { OpenidIssuer, type TestClaims } from '../support/openid-issuer.js';
@@ -26,8 +25,6 @@ let gateway: BootedGateway;
 let people = 0;
 
 beforeAll(async () => {
-  // That it is less than a second is the matter of the directory's own suite.
-  jest.replaceProperty(FreshDirectory, 'freshMs', 100);
   issuer = await OpenidIssuer.start();
   gateway = await bootGateway({
     GATEWAY_OIDC_ISSUER: issuer.url,

@@ -5,10 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdminKeyDirectory } from '../../src/core/access/admin-key-directory.service.js';
-import { AdminKeysService } from '../../src/core/access/admin-keys.service.js';
-import { AuditedApiKeys } from '../../src/core/access/audited-api-keys.js';
+import { AdminKeysService } from '../../src/core/tenants/admin-keys.service.js';
+import { AuditedApiKeys } from '../../src/core/tenants/audited-api-keys.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
+import { LoginLinkEntity } from '../../src/core/people/login-link.entity.js';
 import { LoginLinks } from '../../src/core/people/login-links.service.js';
 import { BootstrapService } from '../../src/app/bootstrap/bootstrap.service.js';
 import type { BootstrapConfig } from '../../src/platform/config/app-config.js';
@@ -229,9 +230,13 @@ describe(BootstrapService.name, () => {
 
   it('makes a login link with the first admin key, once, where there is a console', async () => {
     const { loginToken = '' } = await start();
-    const links = new LoginLinks(access.database, new AuditLog());
-    await links.use(access.database, loginToken);
-    await expect(links.use(access.database, loginToken)).rejects.toMatchObject({ status: 401 });
+    const links = new LoginLinks(
+      access.dataSource.getRepository(LoginLinkEntity),
+      access.database,
+      new AuditLog(),
+    );
+    await links.redeem(access.database, loginToken);
+    await expect(links.redeem(access.database, loginToken)).rejects.toMatchObject({ status: 401 });
     const { rows } = await access.database.query(
       `SELECT actor_kind FROM audit_log WHERE action = 'login_link.create'`,
     );
@@ -279,7 +284,7 @@ describe(BootstrapService.name, () => {
       new GrantsService(instance.database),
       new AdminKeysService(instance.database, rows, audit),
       rows,
-      new LoginLinks(instance.database, audit),
+      new LoginLinks(instance.dataSource.getRepository(LoginLinkEntity), instance.database, audit),
       audit,
     ).ensureFirstTenant();
   }

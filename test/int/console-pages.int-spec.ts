@@ -15,7 +15,7 @@ import { loadSettings } from '../../src/app/load-settings.js';
 import { ClientNetworks } from '../../src/core/access/client-networks.js';
 import { InFlightLimiter } from '../../src/core/access/in-flight-limiter.js';
 import { UnauthenticatedQueue } from '../../src/core/access/unauthenticated-queue.js';
-import { SessionGate } from '../../src/core/people/session-gate.service.js';
+import { SessionGate } from '../../src/core/access/sessions/session-gate.service.js';
 import { readCookie } from '../../src/platform/http/cookies.js';
 import { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
@@ -46,7 +46,7 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
     controllers: [ConsoleController],
     providers: [
       GatewayMetrics,
-      InFlightLimiter,
+      { provide: InFlightLimiter, useValue: new InFlightLimiter(config) },
       ClientNetworks,
       UnauthenticatedQueue,
       { provide: APP_CONFIG, useValue: config },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryResultRow } from 'pg';
 import type { Repository } from 'typeorm';
-import { TenantEntity } from '../../src/core/access/tenant.entity.js';
+import { TenantEntity } from '../../src/core/tenants/tenant.entity.js';
 import type { SqlExecutor } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

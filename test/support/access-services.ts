@@ -4,8 +4,9 @@ import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.
 import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
 import { mintApiKey } from '../../src/core/access/api-key.js';
-import { TenantEntity } from '../../src/core/access/tenant.entity.js';
-import { TenantsService } from '../../src/core/access/tenants.service.js';
+import { LoginLinkEntity } from '../../src/core/people/login-link.entity.js';
+import { TenantEntity } from '../../src/core/tenants/tenant.entity.js';
+import { TenantsService } from '../../src/core/tenants/tenants.service.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { Database } from '../../src/platform/database/database.js';
 import { GrantsService } from '../../src/core/ledger/grants.service.js';
@@ -33,7 +34,7 @@ export interface MadeKey {
 export async function openAccessServices(url: string): Promise<AccessServices> {
   const dataSource = await new DataSource({
     ...databaseOptions(url),
-    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
+    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity, LoginLinkEntity],
   }).initialize();
   const database = new Database(dataSource);
   const tenants = new TenantsService(dataSource.getRepository(TenantEntity), database);

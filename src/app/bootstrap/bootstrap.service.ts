@@ -1,14 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
-import { AdminKeysService } from '../../core/access/admin-keys.service.js';
+import { AdminKeysService } from '../../core/tenants/admin-keys.service.js';
 import { BOOTSTRAP_AUTHOR } from '../../core/access/author.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
-import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
+import { AuditedApiKeys } from '../../core/tenants/audited-api-keys.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
-import { TenantsService, type Tenant } from '../../core/access/tenants.service.js';
+import { TenantsService, type Tenant } from '../../core/tenants/tenants.service.js';
 import { LoginLinks } from '../../core/people/login-links.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/config-error.js';
@@ -82,7 +82,7 @@ export class BootstrapService {
     if (!http.hasConsole) return { adminKey: plaintext };
     return {
       adminKey: plaintext,
-      loginToken: await this.links.makeWithin(client, BOOTSTRAP_AUTHOR),
+      loginToken: await this.links.createWithin(client, BOOTSTRAP_AUTHOR),
     };
   }
 

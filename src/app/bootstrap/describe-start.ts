@@ -1,5 +1,4 @@
-import { loginUrlOf } from '../../core/people/login-links.service.js';
-import { LINK_MINUTES } from '../../core/people/session.js';
+import { LINK_MINUTES, loginUrlOf } from '../../core/people/login-links.service.js';
 import type { BootstrapOutcome } from './bootstrap.service.js';
 
 export interface StartDescription {

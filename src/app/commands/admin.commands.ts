@@ -1,6 +1,6 @@
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
-import { OPERATOR_ROLES, type OperatorRole } from '../../core/people/roles.js';
+import { OPERATOR_ROLES, type OperatorRole } from '../../core/access/roles.js';
 import {
   CommandError,
   UsageError,

@@ -1,14 +1,14 @@
 import { DataSource } from 'typeorm';
 import { AdminKeyEntity } from '../../core/access/admin-key.entity.js';
 import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
-import { AdminKeysService } from '../../core/access/admin-keys.service.js';
+import { AdminKeysService } from '../../core/tenants/admin-keys.service.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
 import { ApiKeyEntity } from '../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
-import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
-import { TenantEntity } from '../../core/access/tenant.entity.js';
+import { AuditedApiKeys } from '../../core/tenants/audited-api-keys.js';
+import { TenantEntity } from '../../core/tenants/tenant.entity.js';
 import { KeyDirectory } from '../../core/access/key-directory.service.js';
-import { TenantsService } from '../../core/access/tenants.service.js';
+import { TenantsService } from '../../core/tenants/tenants.service.js';
 import { ConfigVersions } from '../../core/configuration/config-versions.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { databaseOptions } from '../../platform/database/database-options.js';
@@ -24,7 +24,9 @@ import { StatementReader } from '../../core/ledger/statement.reader.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { LedgerStore } from '../../core/ledger/ledger-store.js';
 import { SettlementJournal } from '../../core/ledger/settlement-journal.js';
+import { InvitationEntity } from '../../core/people/invitation.entity.js';
 import { InvitationsService } from '../../core/people/invitations.service.js';
+import { LoginLinkEntity } from '../../core/people/login-link.entity.js';
 import { LoginLinks } from '../../core/people/login-links.service.js';
 import { SettlementRecovery } from '../../core/ledger/settlement-recovery.service.js';
 
@@ -78,7 +80,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   const dataSource = new DataSource({
     ...databaseOptions(url),
     poolSize: 2,
-    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
+    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity, InvitationEntity, LoginLinkEntity],
   });
   await dataSource.initialize();
   const database = new Database(dataSource);
@@ -104,8 +106,12 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
     adminKeys: new AdminKeysService(database, adminKeyRows, audit),
     adminKeyRows,
     audit,
-    invitations: new InvitationsService(database, audit),
-    loginLinks: new LoginLinks(database, audit),
+    invitations: new InvitationsService(
+      dataSource.getRepository(InvitationEntity),
+      database,
+      audit,
+    ),
+    loginLinks: new LoginLinks(dataSource.getRepository(LoginLinkEntity), database, audit),
     recovery: new SettlementRecovery(database, store, journal, audit),
     configVersions: new ConfigVersions(database, audit, config),
     async close() {

@@ -3,7 +3,7 @@ import type { AppConfig } from '../../platform/config/app-config.js';
 import type { CommandServices } from './command-services.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import { parseIsoDateTime } from '../../platform/time/dates.js';
-import type { Tenant } from '../../core/access/tenants.service.js';
+import type { Tenant } from '../../core/tenants/tenants.service.js';
 
 /** The command cannot be done; the message is one line for the operator. Exit code 1, unless told. */
 export class CommandError extends Error {

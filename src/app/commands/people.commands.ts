@@ -1,9 +1,8 @@
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
 import { EMAIL_RULE, isInvitableAddress } from '../../core/people/email-address.js';
 import type { InvitedRole } from '../../core/people/invitations.service.js';
-import { loginUrlOf } from '../../core/people/login-links.service.js';
-import { LINK_MINUTES } from '../../core/people/session.js';
-import { OPERATOR_ROLES, TENANT_ROLES } from '../../core/people/roles.js';
+import { LINK_MINUTES, loginUrlOf } from '../../core/people/login-links.service.js';
+import { OPERATOR_ROLES, TENANT_ROLES } from '../../core/access/roles.js';
 import { configuredBaseUrl } from '../../platform/http/base-url.js';
 import { findTenant, UsageError, type Command, type CommandContext } from './command.js';
 
@@ -32,7 +31,7 @@ export const loginLinkCommand: Command = {
   async run(_, context) {
     const { loginLinks } = await context.services();
     const config = context.config();
-    const token = await loginLinks.make(COMMAND_AUTHOR);
+    const token = await loginLinks.create(COMMAND_AUTHOR);
     if (config.http.hasConsole) {
       context.print(loginUrlOf(configuredBaseUrl(config), token));
       context.note(`Open it once, within ${LINK_MINUTES} minutes.`);

@@ -160,7 +160,7 @@ describe('the command “providers check”', () => {
     expect(await check({ GATEWAY_PROVIDERS: path, NEAR_KEY: 'a-key-of-ours' })).toEqual({
       code: 1,
       lines: [
-        'away  NO ANSWER  No connection to Away came about. Check the address, and whether this machine reaches it.',
+        'away  NO ANSWER  No connection to Away could be established. Check the address, and whether this machine can reach it.',
         'near  works      Near takes the key. It lists 2 models.',
       ],
     });

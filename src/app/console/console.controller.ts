@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { randomBytes } from 'node:crypto';
-import { SessionGate } from '../../core/people/session-gate.service.js';
+import { SessionGate } from '../../core/access/sessions/session-gate.service.js';
 import { APP_CONFIG, type AppConfig, type S3Config } from '../../platform/config/app-config.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { sendBytes } from '../../platform/http/send-body.js';

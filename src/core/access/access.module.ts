@@ -3,15 +3,13 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { AdminKeyDirectory } from './admin-key-directory.service.js';
 import { AdminKeyRepository } from './admin-keys.repository.js';
-import { AdminKeysService } from './admin-keys.service.js';
 import { AdminKeyEntity } from './admin-key.entity.js';
-import { EndUserLimitsEntity } from './end-user-limits.entity.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
-import { AuditedApiKeys } from './audited-api-keys.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { ClientNetworks } from './client-networks.js';
+import { EndUserLimitsEntity } from './end-user-limits.entity.js';
 import { EndUserLimits } from './end-user-limits.service.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
@@ -20,31 +18,33 @@ import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limi
 import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { RequestRates } from './request-rates.js';
 import { UnauthenticatedQueue } from './unauthenticated-queue.js';
-import { TenantEntity } from './tenant.entity.js';
-import { TenantSettings } from './tenant-settings.service.js';
 import { WrongKeys } from './wrong-keys.js';
-import { TenantsService } from './tenants.service.js';
+import { SessionEntity } from './sessions/session.entity.js';
+import { SessionGate } from './sessions/session-gate.service.js';
+import { SessionRepository } from './sessions/session.repository.js';
 
 /**
- * Keys and the rate limit. Global, because the guards, which Nest makes anew in each module that
- * uses them, are needed beside every controller.
+ * Keys, sessions and rate limits. Global, because Nest instantiates the guards in every module that
+ * uses them.
  */
 @Global()
 @Module({
   imports: [
-    TypeOrmModule.forFeature([TenantEntity, ApiKeyEntity, AdminKeyEntity, EndUserLimitsEntity]),
+    TypeOrmModule.forFeature([ApiKeyEntity, AdminKeyEntity, EndUserLimitsEntity, SessionEntity]),
   ],
   providers: [
     AdminKeyDirectory,
     AdminKeyRepository,
-    AdminKeysService,
     ApiKeyRepository,
     EndUserLimits,
-    AuditedApiKeys,
     KeyDirectory,
-    TenantsService,
-    TenantSettings,
-    InFlightLimiter,
+    SessionGate,
+    SessionRepository,
+    {
+      provide: InFlightLimiter,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig) => new InFlightLimiter(config),
+    },
     { provide: ContentionWindow, useFactory: () => new ContentionWindow() },
     FairStarts,
     RequestRates,
@@ -69,17 +69,15 @@ import { TenantsService } from './tenants.service.js';
     },
   ],
   exports: [
-    // The repositories of its entities.
+    // Exports the repositories of its entities.
     TypeOrmModule,
     AdminKeyDirectory,
     AdminKeyRepository,
-    AdminKeysService,
     ApiKeyRepository,
     EndUserLimits,
-    AuditedApiKeys,
     KeyDirectory,
-    TenantsService,
-    TenantSettings,
+    SessionGate,
+    SessionRepository,
     RateLimiter,
     InFlightLimiter,
     FairStarts,
@@ -94,7 +92,7 @@ export class AccessModule {
   constructor(metrics: GatewayMetrics, inFlight: InFlightLimiter) {
     metrics.track(
       'gateway_requests_in_flight',
-      'Calls of models from their admission to the end of their answers.',
+      'Model calls between admission and the end of the response.',
       () => inFlight.open,
     );
   }

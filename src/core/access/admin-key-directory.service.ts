@@ -5,10 +5,9 @@ import type { AdminKeyEntity } from './admin-key.entity.js';
 import { AdminKeyRepository } from './admin-keys.repository.js';
 import { hashApiKey } from './api-key.js';
 
-/** Between two notes that a key is in use. */
-const NOTE_USE_AFTER_MS = 60_000;
+const USE_PRECISION_MS = 60_000;
 
-/** Which operator's key a presented one is; remembered for less than a second, as of tenants' keys. */
+/** Resolves presented operator keys. Caches results for less than a second. */
 @Injectable()
 export class AdminKeyDirectory {
   private readonly logger = new Logger(AdminKeyDirectory.name);
@@ -23,27 +22,27 @@ export class AdminKeyDirectory {
     });
   }
 
-  /** Undefined: no such key. Expired and revoked ones are found as well. */
+  /** Returns undefined for an unknown key; expired and revoked keys are returned as well. */
   async resolve(presentedKey: string): Promise<AdminKeyEntity | undefined> {
     return this.resolveHash(hashApiKey(presentedKey));
   }
 
-  /** The same by the key's SHA-256 in hex. */
+  /** Resolves a key by its SHA-256 in hex. */
   async resolveHash(hash: string): Promise<AdminKeyEntity | undefined> {
     return this.keys.get(hash);
   }
 
-  /** To be called when a key has opened something. Waits for nothing. */
+  /** Records the use of a key, at most once a minute, without waiting. */
   noteUse(id: string): void {
     const nowMs = Date.now();
-    if (nowMs - (this.notedAtMs.get(id) ?? 0) < NOTE_USE_AFTER_MS) return;
+    if (nowMs - (this.notedAtMs.get(id) ?? 0) < USE_PRECISION_MS) return;
     this.notedAtMs.set(id, nowMs);
     this.adminKeys.noteUse(id).catch((error: unknown) => {
-      this.logger.warn(`The use of an admin key could not be noted: ${messageOf(error)}`);
+      this.logger.warn(`The use of an admin key was not recorded: ${messageOf(error)}`);
     });
   }
 
-  /** To be called after a key's change is committed: the next request sees it. */
+  /** Drops a changed key from the cache. Call it after the commit. */
   forget(id: string): void {
     this.keys.forget(id);
   }

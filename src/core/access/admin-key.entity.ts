@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { OperatorRole } from '../people/roles.js';
+import type { OperatorRole } from './roles.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
-/** An operator's key. Only its SHA-256 and a preview are stored. */
+/** An operator's key. Of the key itself, only its SHA-256 and a preview are stored. */
 @Entity('admin_keys')
 export class AdminKeyEntity {
   @PrimaryGeneratedColumn('uuid')

@@ -11,7 +11,7 @@ export interface AdminKeyDraft extends Pick<AdminKeyEntity, 'name' | 'role' | 'e
   readonly plaintext: string;
 }
 
-/** The operators' keys in the database; of a key itself only its hash and a preview are kept. */
+/** Stores operators' keys. Of a key itself, only its hash and a preview are stored. */
 @Injectable()
 export class AdminKeyRepository {
   constructor(
@@ -19,7 +19,7 @@ export class AdminKeyRepository {
     private readonly database: Database,
   ) {}
 
-  /** @returns undefined when this very key is known already */
+  /** @returns undefined when the key exists already */
   async insert(
     { plaintext, ...draft }: AdminKeyDraft,
     executor: SqlExecutor,
@@ -32,11 +32,11 @@ export class AdminKeyRepository {
       .values({ ...draft, keyHash, keyPreview })
       .orIgnore()
       .execute();
-    const [made] = identifiers;
-    return made && this.findById(String(made.id), executor);
+    const [created] = identifiers;
+    return created && this.findById(String(created.id), executor);
   }
 
-  /** By hash in hex; unknown ones are left out. */
+  /** Returns keys by hash in hex; unknown hashes are left out. */
   async findByHashes(
     hashes: readonly string[],
     executor: SqlExecutor = this.database.lookUps,
@@ -46,7 +46,7 @@ export class AdminKeyRepository {
     return new Map(keys.map((key) => [key.keyHash.toString('hex'), key]));
   }
 
-  /** Newest first. @param after the creation time and id of the last key of the page before */
+  /** Returns a page, newest first. @param after creation time and id of the previous page's last key */
   page(limit: number, after?: readonly string[]): Promise<AdminKeyEntity[]> {
     return newestFirst(this.keys.createQueryBuilder('key'), limit, after).getMany();
   }
@@ -58,7 +58,7 @@ export class AdminKeyRepository {
     return (await this.within(executor).findOneBy({ id })) ?? undefined;
   }
 
-  /** Locks the keys that open everything until the end of the transaction, so that not all of them go at once. */
+  /** Returns the ids of active admin keys, locked so that concurrent revocations cannot remove all of them. */
   async lockActiveAdmins(transaction: SqlExecutor): Promise<string[]> {
     const { rows } = await transaction.query<{ id: string }>(
       `SELECT id FROM admin_keys
@@ -68,19 +68,19 @@ export class AdminKeyRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** @returns the key; undefined when there is none that is not revoked already */
+  /** @returns the revoked key; undefined when it is unknown or was revoked before */
   async revoke(id: string, executor: SqlExecutor): Promise<AdminKeyEntity | undefined> {
     const open = { id, revokedAt: IsNull() };
     const { affected } = await this.within(executor).update(open, { revokedAt: () => 'now()' });
     return affected === 1 ? this.findById(id, executor) : undefined;
   }
 
-  /** Whether there ever was a key. */
+  /** Returns whether a key was ever created. */
   areThereAny(executor: SqlExecutor): Promise<boolean> {
     return this.within(executor).exists();
   }
 
-  /** Notes that a key is used now; most calls of a minute change nothing. */
+  /** Sets `last_used_at`, at most once a minute. */
   async noteUse(id: string): Promise<void> {
     await this.database.query(
       `UPDATE admin_keys SET last_used_at = now()
@@ -94,7 +94,7 @@ export class AdminKeyRepository {
   }
 }
 
-/** What the audit log has of a key. */
+/** Returns a key's fields for the audit log. */
 export function auditedAdminKey(key: AdminKeyEntity): JsonObject {
   return {
     name: key.name,

@@ -5,42 +5,42 @@ import { fromStoredText } from '../../platform/database/stored-text.js';
 import type { ApiKeyType, CountedKey } from './caller.js';
 import { makerRoleOf, type StoredBounds } from './key-rights.js';
 
-/** What the request path needs of a key; its limits and its end are also those of the keys above it. */
+/** The fields of a key that requests need, with the expiry and spend limit of its whole chain. */
 export interface ApiKeyLookup extends StoredBounds {
   hash: string;
   id: string;
   tenantId: string;
   type: ApiKeyType;
   name: string;
-  /** Its own. */
+  /** The key's own limit. */
   rateLimitPerMinute: number;
-  /** The keys above it, nearest first; null: none. */
+  /** Ancestors, nearest first; null when there are none. */
   ancestors: AncestorLookup[] | null;
-  /** Credits in a month; null: no limit. */
+  /** Credits per month, lowest of the chain; null for no limit. */
   keySpendLimit: number | null;
   tenantSpendLimit: number | null;
-  /** Its own; those of the keys above it are in `ancestors`. */
+  /** The key's own; `ancestors` has those of its ancestors. */
   limits: (Limits | null)[];
   tenantLimits: (Limits | null)[];
-  /** Of each end user that has none of its own. */
+  /** Default for end users without limits of their own. */
   endUserLimits: Limits | null;
   hasEndUserLimits: boolean;
   expiresAt: Date | null;
   revokedAt: Date | null;
-  /** Of its tenant. */
+  /** Whether its tenant is suspended. */
   isSuspended: boolean;
-  /** Its own choice, else that of the nearest key above it or of its tenant; null: nobody's. */
+  /** As set by the key, else by its nearest ancestor, else by its tenant; null when none sets it. */
   contentLog: boolean | null;
-  /** The tenant's; null: none. */
+  /** The tenant's setting; null when off or not set. */
   recovery: Exclude<Recovery, 'off'> | null;
 }
 
-/** A key above another. */
+/** An ancestor of a key. */
 export interface AncestorLookup extends CountedKey, StoredBounds {
   limits: (Limits | null)[];
 }
 
-/** The keys of which all bind the key `api_keys`. */
+/** SQL that combines the bounds of the ancestors of `api_keys`. */
 const ABOVE = `
   LEFT JOIN LATERAL (
     SELECT min(ancestor.expires_at) AS expires_at, min(ancestor.revoked_at) AS revoked_at,
@@ -57,7 +57,7 @@ const ABOVE = `
       FROM api_keys ancestor WHERE ancestor.id = ANY (api_keys.ancestor_ids)
   ) above ON api_keys.ancestor_ids <> '{}'`;
 
-/** Reads many keys in one round trip; hashes are hex, unknown ones have no row. */
+/** Reads many keys in one round trip by hash in hex; unknown hashes have no row. */
 export async function lookUpApiKeys(
   executor: SqlExecutor,
   hashes: readonly string[],

@@ -1,13 +1,13 @@
 import { Column, Entity, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
-import type { KeyRight } from '../people/roles.js';
+import type { KeyRight } from './roles.js';
 import type { ApiKeyType, Maker } from './caller.js';
 import type { KeyBounds } from './key-rights.js';
 
 export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 
-/** An API key. Of the key itself only a SHA-256 and a preview are kept. */
+/** An API key of a tenant. Of the key itself, only its SHA-256 and a preview are stored. */
 @Entity('api_keys')
 export class ApiKeyEntity implements KeyBounds {
   @PrimaryGeneratedColumn('uuid')
@@ -22,7 +22,7 @@ export class ApiKeyEntity implements KeyBounds {
   @Column('text', { default: 'management' })
   madeBy!: Maker;
 
-  /** The key that made this one, the one that made that, and so on; empty unless routing keys did. */
+  /** The key that created this one, that key's creator, and so on; empty unless routing keys did. */
   @Column('uuid', { array: true, default: () => `'{}'` })
   ancestorIds!: string[];
 
@@ -48,15 +48,15 @@ export class ApiKeyEntity implements KeyBounds {
   @Column('bigint', { nullable: true })
   monthlySpendLimit!: number | null;
 
-  /** Those that its tenant has set … */
+  /** Set by the tenant; these and `operatorLimits` both apply. */
   @Column('jsonb', { nullable: true })
   limits!: Limits | null;
 
-  /** … and the operator; both hold. */
+  /** Set by the operator. */
   @Column('jsonb', { nullable: true })
   operatorLimits!: Limits | null;
 
-  /** Whether what is said in its requests is kept; null: as those above it or its tenant decide. */
+  /** Whether prompts and answers are stored; null to inherit from the ancestors or the tenant. */
   @Column('boolean', { nullable: true })
   contentLog!: boolean | null;
 
@@ -85,7 +85,7 @@ export class ApiKeyEntity implements KeyBounds {
 
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
 
-/** What a key is good for at a moment. Revocation is final, so it is named before expiry. */
+/** Returns a key's status at a time. Revocation is final, so it takes precedence over expiry. */
 export function apiKeyStatus(
   key: { expiresAt: Date | null; revokedAt: Date | null },
   nowMs: number,
@@ -95,10 +95,7 @@ export function apiKeyStatus(
   return 'active';
 }
 
-/**
- * A key as it may be used: with the earliest end and the lowest limits of its own and of the keys
- * above it.
- */
+/** Returns a key with the earliest expiry and lowest limits of its chain, as requests see it. */
 export function boundBy(key: ApiKeyEntity, above: readonly ApiKeyEntity[]): ApiKeyEntity {
   const chain = [key, ...above];
   return Object.assign(new ApiKeyEntity(), key, {
@@ -109,7 +106,7 @@ export function boundBy(key: ApiKeyEntity, above: readonly ApiKeyEntity[]): ApiK
   });
 }
 
-/** Null: none of them. */
+/** Returns the minimum of the values that are not null; null when all are. */
 function lowest(values: readonly (number | null)[]): number | null {
   const given = values.filter((value) => value !== null);
   return given.length === 0 ? null : Math.min(...given);

@@ -10,7 +10,7 @@ describe(readPresentedKey.name, () => {
     },
   );
 
-  it('leaves free-form keys as they are', () => {
+  it('keeps spaces inside a key', () => {
     expect(readPresentedKey({ authorization: 'Bearer sk-my local key: 1' }, false)).toBe(
       'sk-my local key: 1',
     );
@@ -41,7 +41,7 @@ describe(readPresentedKey.name, () => {
     expect(readPresentedKey({ ...headers, authorization: 'Basic c2s6' }, true)).toBe('sk-b');
   });
 
-  it('never repeats what was sent', () => {
+  it('never repeats the header value', () => {
     expect(() => readPresentedKey({ authorization: 'sk-secret' }, true)).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }),
     );

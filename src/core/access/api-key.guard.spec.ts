@@ -9,8 +9,8 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { ClientNetworks } from './client-networks.js';
 import { WrongKeys } from './wrong-keys.js';
-import { Members } from '../people/roles.js';
-import type { SessionGate } from '../people/session-gate.service.js';
+import { Members } from './roles.js';
+import type { SessionGate } from './sessions/session-gate.service.js';
 import type { GatewayRequest } from './gateway-request.js';
 import type { KeyDirectory, ResolvedKey } from './key-directory.service.js';
 
@@ -34,7 +34,7 @@ class Mixed {
 }
 
 describe(ApiKeyGuard.name, () => {
-  it('attaches the caller, whether the key is known at once or must be read', async () => {
+  it('attaches the caller, for a cached key and for one that must be read', async () => {
     const atOnce = requestWith('sk-routing');
     expect(guard().canActivate(contextOf(Routing, atOnce))).toBe(true);
     expect(atOnce.caller).toEqual(callerOf('routing'));
@@ -44,7 +44,7 @@ describe(ApiKeyGuard.name, () => {
     expect(late.caller).toEqual(callerOf('routing'));
   });
 
-  it.each(['sk-unknown', 'sk-expired', 'sk-revoked'])('answers 401 to %s', async (key) => {
+  it.each(['sk-unknown', 'sk-expired', 'sk-revoked'])('returns 401 for %s', async (key) => {
     const refusal = expect.objectContaining({ status: 401, param: 'authorization' });
     const request = requestWith(key);
     expect(() => guard().canActivate(contextOf(Any, request))).toThrow(refusal);
@@ -54,7 +54,7 @@ describe(ApiKeyGuard.name, () => {
     expect(request.caller).toBeUndefined();
   });
 
-  it('tells the holder of a key that it is expired or revoked', () => {
+  it('says whether the key is expired or revoked', () => {
     for (const status of ['expired', 'revoked']) {
       expect(() => guard().canActivate(contextOf(Any, requestWith(`sk-${status}`)))).toThrow(
         status,
@@ -65,7 +65,7 @@ describe(ApiKeyGuard.name, () => {
   it.each([
     [Routing, 'sk-mgmt-management'],
     [Management, 'sk-routing'],
-  ])('answers 403 to a key of the other type', (controller, key) => {
+  ])('returns 403 for a key of the other type', (controller, key) => {
     const request = requestWith(key);
     expect(() => guard().canActivate(contextOf(controller, request))).toThrow(
       expect.objectContaining({ status: 403, type: 'permission_error', param: 'authorization' }),
@@ -73,11 +73,11 @@ describe(ApiKeyGuard.name, () => {
     expect(request.caller).toBeUndefined();
   });
 
-  it.each(['sk-routing', 'sk-mgmt-management'])('takes %s where any key will do', (key) => {
+  it.each(['sk-routing', 'sk-mgmt-management'])('accepts %s where any key is allowed', (key) => {
     expect(guard().canActivate(contextOf(Any, requestWith(key)))).toBe(true);
   });
 
-  it('lets a suspended tenant read and nothing else', () => {
+  it('allows a suspended tenant only to read', () => {
     for (const method of ['GET', 'HEAD']) {
       const reading = requestWith('sk-suspended', method);
       expect(guard().canActivate(contextOf(Any, reading))).toBe(true);
@@ -96,13 +96,13 @@ describe(ApiKeyGuard.name, () => {
     }
   });
 
-  it('closes handlers that declare no right to sessions, and asks none for calls of models', async () => {
-    const asked: (string | undefined)[] = [];
+  it('passes the declared right to the session check, and skips sessions for model calls', async () => {
+    const checkedRights: (string | undefined)[] = [];
     const sessions = {
       tokenOf: () => 'a-token',
       sessionOf: () => Promise.resolve({}),
       callerIn: (_: unknown, __: unknown, right?: string) => {
-        asked.push(right);
+        checkedRights.push(right);
         return { caller: callerOf('management'), isSuspended: right === 'read' };
       },
     };
@@ -111,7 +111,7 @@ describe(ApiKeyGuard.name, () => {
       guard({ late: false, sessions }).canActivate(contextOf(controller, each));
     await canActivate(Any);
     await canActivate(Declared);
-    expect(asked).toEqual([undefined, 'read']);
+    expect(checkedRights).toEqual([undefined, 'read']);
     expect(request.session).toBeDefined();
     const changing = { ...request, method: 'POST' } as GatewayRequest;
     await expect(canActivate(Declared, changing)).rejects.toMatchObject({ param: 'tenant' });
@@ -119,7 +119,7 @@ describe(ApiKeyGuard.name, () => {
     expect(canActivate(Any, requestWith('sk-routing'))).toBe(true);
   });
 
-  it('lets a method ask for another key than its controller', () => {
+  it('lets a method require another key type than its controller', () => {
     const request = requestWith('sk-routing');
     const context = contextOf(Mixed, request, Mixed.prototype.settings);
     expect(() => guard().canActivate(context)).toThrow(/management key/);

@@ -8,17 +8,17 @@ import { WrongKeys } from './wrong-keys.js';
 import type { ApiKeyType, Caller } from './caller.js';
 import { isAdminKey } from './api-key.js';
 import { requireRight } from './key-rights.js';
-import { MEMBER_RIGHT, type MemberRight, KEY_RIGHTS } from '../people/roles.js';
-import { SessionGate } from '../people/session-gate.service.js';
+import { MEMBER_RIGHT, type MemberRight, KEY_RIGHTS } from './roles.js';
+import { SessionGate } from './sessions/session-gate.service.js';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Metadata key of a handler's or controller's KeyRequirement. */
 export const KEY_REQUIREMENT = Symbol('KEY_REQUIREMENT');
 
-/** Lets a request pass with a key of the right type, or a session that may, and attaches its caller. */
+/** Admits requests with a key of the required type, or a session with the required right, and attaches the caller. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  /** What each handler asks for: reading its metadata costs more than checking a key. */
+  /** Requirement by handler: reading its metadata costs more than checking a key. */
   private readonly requirements = new WeakMap<object, Requirement>();
 
   constructor(
@@ -32,7 +32,7 @@ export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const requirement = this.requirementOf(context);
     const request = context.switchToHttp().getRequest<GatewayRequest>();
-    // Calls of models take keys alone, so they never look for a cookie.
+    // Model calls accept keys only, so they skip the cookie lookup.
     if (requirement.keyType !== 'routing' && this.carriesSession(request, requirement)) {
       return this.admitSession(request, requirement);
     }
@@ -109,7 +109,7 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** A key has no right that its creator lacks. @throws PermissionError */
+/** A key has no right that its creator lacked. @throws PermissionError */
 function refuseWithheld(caller: Caller, needed: MemberRight | undefined): void {
   if (caller.withheld === undefined) return;
   const right = KEY_RIGHTS.find((each) => each === needed);
@@ -128,36 +128,37 @@ function assertType({ caller }: ResolvedKey, requirement: KeyRequirement): void 
 }
 
 /**
- * Lets a suspended tenant read what is its own, and nothing else.
+ * Refuses everything but reads for a suspended tenant.
  *
  * @throws PermissionError
  */
 function refuseSuspended({ method }: Pick<GatewayRequest, 'method'>): void {
   if (method === 'GET' || method === 'HEAD') return;
   throw new PermissionError(
-    'This account is suspended: calls of models and changes are refused until the operator of this gateway resumes it. Reading goes on.',
+    'This account is suspended: it may read, but model calls and changes are refused until the operator of this gateway resumes it.',
     'tenant',
   );
 }
 
 interface Requirement extends KeyRequirement {
-  /** Of a member's session; undefined: sessions are refused. */
+  /** Right that sessions need; undefined when sessions are refused. */
   readonly memberRight: MemberRight | undefined;
 }
 
-/** What `ApiKeyGuard` asks of a request; set with `@Authenticated`. */
+/** A handler's requirements, set by `@Authenticated`. */
 export interface KeyRequirement {
   readonly keyType: ApiKeyType | 'any';
-  /** Whether `x-api-key` is read besides `Authorization`. */
+  /** Whether `x-api-key` is read as well as `Authorization`. */
   readonly acceptsXApiKey: boolean;
-  /** Whether callers ask again and again, and so may do so more often. */
+  /** Whether callers poll the handler, which raises its limit. */
   readonly isPolled: boolean;
 }
 
 /**
- * The key that a request carries: `Authorization: Bearer <key>`, and `x-api-key: <key>` where that
- * is accepted. A bearer key wins over `x-api-key`, since some SDKs send a placeholder in the latter.
- * @throws AuthenticationError when there is none.
+ * Returns the key in `Authorization: Bearer <key>`, or in `x-api-key: <key>` where that is accepted. The
+ * bearer key takes precedence, since some SDKs send a placeholder in `x-api-key`.
+ *
+ * @throws AuthenticationError when there is none
  */
 export function readPresentedKey(headers: IncomingHttpHeaders, acceptsXApiKey: boolean): string {
   const bearer = bearerKey(headers.authorization);
@@ -168,7 +169,7 @@ export function readPresentedKey(headers: IncomingHttpHeaders, acceptsXApiKey: b
   throw new AuthenticationError(explain(headers.authorization, apiKey, acceptsXApiKey));
 }
 
-/** Cut by hand: this runs on every request, and no input makes it slower than its length. */
+/** Parses without a regular expression, since it runs on every request and must stay linear in the input. */
 function bearerKey(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.length < 8) return undefined;
   const separator = authorization.charAt(6);
@@ -182,18 +183,18 @@ function explain(
   apiKey: string,
   acceptsXApiKey: boolean,
 ): string {
-  const wanted = acceptsXApiKey
+  const expected = acceptsXApiKey
     ? '"Authorization: Bearer <API_KEY>" or "x-api-key: <API_KEY>"'
     : '"Authorization: Bearer <API_KEY>"';
-  if (authorization) return `The Authorization header is malformed. Send ${wanted}.`;
-  if (apiKey) return `This path does not read the x-api-key header. Send ${wanted}.`;
-  return `The API key is missing. Send ${wanted}.`;
+  if (authorization) return `The Authorization header is malformed. Send ${expected}.`;
+  if (apiKey) return `This path does not read the x-api-key header. Send ${expected}.`;
+  return `The API key is missing. Send ${expected}.`;
 }
 
-/** Not looked for among the admin keys: whoever has a wrong one learns nothing of it here. */
+/** Does not look the key up among admin keys, so that this path reveals nothing about them. */
 function unknownKey(headers: IncomingHttpHeaders): string {
   const key = bearerKey(headers.authorization) ?? '';
   return isAdminKey(key)
-    ? 'An admin key (sk-admin-…) opens /v1/admin and nothing else. Use a key of a tenant.'
+    ? 'An admin key (sk-admin-…) opens /v1/admin only. Use a key of a tenant.'
     : 'The API key is unknown. Check that it is complete and current.';
 }

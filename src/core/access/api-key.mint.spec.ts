@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { mintApiKey } from './api-key.js';
 
 describe(mintApiKey.name, () => {
-  it('puts 43 base62 characters behind the prefix of the type', () => {
+  it('appends 43 base62 characters to the prefix of the type', () => {
     expect(mintApiKey('routing')).toMatch(/^sk-[0-9A-Za-z]{43}$/);
     expect(mintApiKey('management')).toMatch(/^sk-mgmt-[0-9A-Za-z]{43}$/);
   });
 
-  it('never makes the same key twice', () => {
+  it('never generates the same key twice', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => mintApiKey('routing'))).size).toBe(1_000);
   });
 

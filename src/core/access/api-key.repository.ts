@@ -1,4 +1,4 @@
-import type { KeyRight } from '../people/roles.js';
+import type { KeyRight } from './roles.js';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, Repository } from 'typeorm';
@@ -10,7 +10,7 @@ import type { ApiKeyType, Maker } from './caller.js';
 import { previewApiKey, hashApiKey } from './api-key.js';
 import { makerRoleOf, withheldBy, type KeyBounds, type StoredBounds } from './key-rights.js';
 
-/** A key as the audit log shows it: all but its hash and its use. */
+/** A key in the audit log: everything but its hash and usage. */
 export interface AuditedApiKey {
   tenant_id: string;
   name: string;
@@ -26,7 +26,7 @@ export interface AuditedApiKey {
   withheld_rights: KeyRight[];
 }
 
-/** What of a key its tenant may change. */
+/** Fields of a key that its tenant may change; undefined ones keep their value. */
 export interface KeyChange {
   name?: string | undefined;
   expiresAt?: Date | null | undefined;
@@ -42,18 +42,18 @@ export interface ApiKeyDraft {
   plaintext: string;
   rateLimitPerMinute: number;
   expiresAt: Date | null;
-  /** Credits in a month; null or absent: no limit. */
+  /** Credits per month; null or absent for no limit. */
   monthlySpendLimit?: number | null;
   limits?: Limits | null;
-  /** The operator, unless said otherwise. */
+  /** `operator` by default. */
   madeBy?: Maker;
-  /** The keys above it, nearest first; none, unless said otherwise. */
+  /** Ancestors, nearest first; none by default. */
   ancestorIds?: string[];
-  /** None, unless said otherwise. */
+  /** No bounds by default. */
   bounds?: KeyBounds;
 }
 
-/** What the operator may change of a key; undefined: it stays. */
+/** Fields of a key that the operator may change; undefined ones keep their value. */
 export interface ApiKeyChange {
   name?: string | undefined;
   expiresAt?: Date | null | undefined;
@@ -61,7 +61,7 @@ export interface ApiKeyChange {
   monthlySpendLimit?: number | null | undefined;
 }
 
-/** Tenants' keys in the database; of a key itself only its hash and a preview are kept. */
+/** Stores tenants' keys. Of a key itself, only its hash and a preview are stored. */
 @Injectable()
 export class ApiKeyRepository {
   constructor(
@@ -69,7 +69,7 @@ export class ApiKeyRepository {
     private readonly database: Database,
   ) {}
 
-  /** Reads many keys in one round trip; hashes are hex, unknown ones have no row. */
+  /** Reads many keys in one round trip by hash in hex; unknown hashes have no row. */
   findByHashes(
     hashes: readonly string[],
     executor: SqlExecutor = this.database.lookUps,
@@ -77,7 +77,7 @@ export class ApiKeyRepository {
     return lookUpApiKeys(executor, hashes);
   }
 
-  /** Newest first, revoked ones included, each bound by the keys above it. */
+  /** Returns a tenant's keys newest first, revoked ones included, with the bounds of their ancestors applied. */
   async listOfTenant(tenantId: string): Promise<ApiKeyEntity[]> {
     const keys = await this.keys.find({
       where: { tenantId },
@@ -93,10 +93,10 @@ export class ApiKeyRepository {
   }
 
   /**
-   * A page of a tenant's keys, newest first, revoked ones included, each bound by the keys above it and
-   * with where the page behind it begins.
+   * Returns a page of a tenant's keys, newest first, revoked ones included, with the bounds of their ancestors applied
+   * and the cursor after each.
    *
-   * @param behind a time to the microsecond, and an id
+   * @param behind cursor: a time with microseconds, and an id
    */
   async pageOfTenant(
     tenantId: string,
@@ -123,14 +123,14 @@ export class ApiKeyRepository {
     });
   }
 
-  /** The key as the keys above it let it be. */
+  /** Returns a key with the bounds of its ancestors applied. */
   async findOfTenant(tenantId: string, id: string): Promise<ApiKeyEntity | null> {
     const key = await this.keys.findOneBy({ tenantId, id });
     if (!key || key.ancestorIds.length === 0) return key;
     return boundBy(key, await this.keys.findBy({ id: In(key.ancestorIds) }));
   }
 
-  /** The rights that keys lack at present, by key. */
+  /** Returns the rights that keys currently lack, by key id. */
   async withheldFrom(ids: readonly string[]): Promise<Map<string, KeyRight[]>> {
     const { rows } = await this.database.query<{ id: string; chain: StoredBounds[] }>(
       `SELECT key.id, json_agg(json_build_object('withheldRights', link.withheld_rights,
@@ -144,7 +144,7 @@ export class ApiKeyRepository {
     return new Map(rows.map(({ id, chain }) => [id, withheldBy(chain)]));
   }
 
-  /** Those of the keys that have a monthly limit of their own, in credits. */
+  /** Returns the keys' own monthly limits in credits; keys without one are left out. */
   async ownSpendLimits(ids: readonly string[]): Promise<{ id: string; limit: number }[]> {
     const keys = await this.keys.findBy({ id: In(ids) });
     return keys.flatMap(({ id, monthlySpendLimit: limit }) =>
@@ -152,7 +152,7 @@ export class ApiKeyRepository {
     );
   }
 
-  /** The keys that end with a key: those that it made, those that they made, and so on. */
+  /** Returns the ids of a key's descendants, which end with it. */
   async idsBelow(tenantId: string, id: string): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM api_keys WHERE tenant_id = $1 AND $2 = ANY (ancestor_ids)`,
@@ -161,7 +161,7 @@ export class ApiKeyRepository {
     return rows.map((row) => row.id);
   }
 
-  /** @returns the new key's id; undefined when this very key is known already, whoever owns it. */
+  /** @returns the new key's id; undefined when the key exists, whichever tenant owns it */
   async insert(
     { plaintext, bounds, ...draft }: ApiKeyDraft,
     executor: SqlExecutor = this.database,
@@ -178,7 +178,7 @@ export class ApiKeyRepository {
     return identifiers[0]?.id as string | undefined;
   }
 
-  /** What the audit log has of a key, which is locked until the end of the transaction. */
+  /** Returns a key's audited fields and locks it until the end of the transaction. */
   async lockAudited(transaction: SqlExecutor, id: string): Promise<AuditedApiKey | undefined> {
     const lock = { mode: 'pessimistic_write' } as const;
     const key = await this.within(transaction).findOne({ where: { id }, lock });
@@ -201,7 +201,7 @@ export class ApiKeyRepository {
     );
   }
 
-  /** Changes what is given; null clears an expiry, limits, or the choice of what is kept. */
+  /** Changes the given fields; null clears an expiry, limits, or the content log setting. */
   async updateNameAndExpiry(
     tenantId: string,
     id: string,
@@ -211,7 +211,7 @@ export class ApiKeyRepository {
     await this.within(executor).update({ tenantId, id }, { ...change, ...bounds });
   }
 
-  /** Changes what is given, of the key's own; null clears. Part of a transaction. */
+  /** Changes the given fields of the key itself; null clears. */
   async changeWithin(transaction: SqlExecutor, id: string, change: ApiKeyChange): Promise<void> {
     await this.within(transaction).update({ id }, change);
   }
@@ -224,7 +224,7 @@ export class ApiKeyRepository {
     await this.within(executor).update({ id }, { rateLimitPerMinute });
   }
 
-  /** A key that is revoked already keeps the time of its revocation. */
+  /** Revokes a key; one that is revoked already keeps its time. */
   async revoke(tenantId: string, id: string, executor: SqlExecutor = this.database): Promise<void> {
     const open = { tenantId, id, revokedAt: IsNull() };
     await this.within(executor).update(open, { revokedAt: () => 'now()' });

@@ -10,7 +10,7 @@ describe(previewApiKey.name, () => {
     expect(previewApiKey(key)).toBe(preview);
   });
 
-  it('does not give away a short key', () => {
+  it('hides most of a short key', () => {
     expect(previewApiKey('sk-mgmt-abcdefgh')).toBe('sk-mgmt-ab...gh');
   });
 });

@@ -3,7 +3,7 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { parseIsoDateTime } from '../../platform/time/dates.js';
 import type { ApiKeyType } from './caller.js';
 
-/** What a key begins with; `admin` keys are the operators'. */
+/** Prefix by key type; `admin` keys belong to operators. */
 const KEY_PREFIXES = {
   management: 'sk-mgmt-',
   admin: 'sk-admin-',
@@ -20,10 +20,10 @@ const UNBIASED_BYTES = 248;
 
 const SHOWN = 4;
 
-/** Of fewer characters behind the prefix, 2 + 2 are shown, so that most of a short key stays hidden. */
+/** Shorter keys show 2 + 2 characters after the prefix, so most of the key stays hidden. */
 const SHORT = 3 * SHOWN;
 
-/** What may be shown of a key: its prefix, 4 characters, `...`, and the last 4. */
+/** Returns the displayable form of a key: prefix, 4 characters, `...`, last 4 characters. */
 export function previewApiKey(plaintext: string): string {
   const { routing } = KEY_PREFIXES;
   const prefix = Object.values(KEY_PREFIXES).find((each) => plaintext.startsWith(each)) ?? routing;
@@ -33,14 +33,14 @@ export function previewApiKey(plaintext: string): string {
 }
 
 /**
- * The SHA-256 of a key in hex, the only form in which keys are compared. A fast hash is enough:
- * keys are random, not chosen by people, so there is no dictionary to try.
+ * Returns the SHA-256 of a key in hex, the only form in which keys are compared. A fast hash is enough:
+ * keys are random, so there is no dictionary to try.
  */
 export function hashApiKey(plaintext: string): string {
   return hash('sha256', plaintext, 'hex');
 }
 
-/** A new key in plaintext: the prefix of its type and 43 random base62 characters. */
+/** Generates a plaintext key: the prefix of its type and 43 random base62 characters. */
 export function mintApiKey(type: keyof typeof KEY_PREFIXES): string {
   let random = '';
   while (random.length < RANDOM_CHARACTERS) {
@@ -51,13 +51,13 @@ export function mintApiKey(type: keyof typeof KEY_PREFIXES): string {
   return KEY_PREFIXES[type] + random;
 }
 
-/** Whether a key looks like one of an operator's. */
+/** Returns whether a key has the prefix of operator keys. */
 export function isAdminKey(plaintext: string): boolean {
   return plaintext.startsWith(KEY_PREFIXES.admin);
 }
 
 /**
- * When a key is to end, as `expires_at` of a body says. Undefined: not given. Null: never.
+ * Parses the `expires_at` of a body: undefined when absent, null for never.
  *
  * @throws InvalidRequestError unless it lies in the future
  */

@@ -6,7 +6,7 @@ import { Test } from '@nestjs/testing';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
-import { SessionGate } from '../people/session-gate.service.js';
+import { SessionGate } from './sessions/session-gate.service.js';
 import { ClientNetworks } from './client-networks.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
@@ -43,7 +43,7 @@ class CustomerController {
     { provide: APP_CONFIG, useValue: loadConfig({}, []) },
     { provide: ContentionWindow, useValue: new ContentionWindow() },
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },
-    InFlightLimiter,
+    { provide: InFlightLimiter, useValue: new InFlightLimiter(loadConfig({}, [])) },
     FairStarts,
     ClientNetworks,
     WrongKeys,
@@ -51,8 +51,8 @@ class CustomerController {
 })
 class DocumentedModule {}
 
-describe('the documentation of guarded handlers', () => {
-  it('names the security scheme and the refusals', async () => {
+describe(Inference.name, () => {
+  it('documents the security scheme and the error responses', async () => {
     const testing = await Test.createTestingModule({ imports: [DocumentedModule] }).compile();
     const document = SwaggerModule.createDocument(
       testing.createNestApplication(),
@@ -66,7 +66,7 @@ describe('the documentation of guarded handlers', () => {
     expect(Object.keys(plain?.responses ?? {})).toEqual(
       expect.arrayContaining(['401', '403', '429']),
     );
-    // The other header is told in words: two ways to authorise would be one to miss.
+    // A second security scheme would be misread as required too, so the description mentions the other header.
     expect(messages?.security).toEqual([{ bearer: [] }]);
     expect(customer?.security).toEqual([{ bearer: [] }]);
     expect(Object.keys(customer?.responses ?? {})).toContain('401');

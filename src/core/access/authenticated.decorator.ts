@@ -7,15 +7,15 @@ import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';
 
 interface AuthenticationOptions {
   acceptsXApiKey?: boolean;
-  /** Callers ask again and again, and so may do so ten times as often. */
+  /** Callers poll the handler: its limit is ten times as high. */
   isPolled?: boolean;
-  /** Counted by a rate limit of its own. */
+  /** Counted against the key's own rate limit instead of the management limit. */
   isInference?: boolean;
 }
 
 /**
- * The key that a controller or method needs, guarded and documented in one, so that the two cannot
- * disagree. `any` takes both types.
+ * Guards a controller or method by key type (`any` for both) and documents it, so that the two
+ * cannot disagree.
  */
 export function Authenticated(
   keyType: KeyRequirement['keyType'],
@@ -32,16 +32,16 @@ export function Authenticated(
       ? [UseGuards(ApiKeyGuard)]
       : [
           UseGuards(ApiKeyGuard, ManagementLimitGuard),
-          ApiErrorResponse(429, 'The key has made too many such requests; see `Retry-After`.'),
+          ApiErrorResponse(429, 'Too many requests by this key; see `Retry-After`.'),
         ]),
     ApiBearerAuth(),
-    ApiErrorResponse(503, "The service's database is away; see `Retry-After`."),
+    ApiErrorResponse(503, 'The database is unavailable; see `Retry-After`.'),
     ApiErrorResponse(401, 'The key is missing, malformed, unknown, expired or revoked.'),
     ...(keyType === 'any' ? [] : [ApiErrorResponse(403, FORBIDDEN[keyType])]),
   );
 }
 
-/** For a handler of a controller that takes any key: a management key is needed, before the body is read. */
+/** Requires a management key for one handler of an `any` controller, before the body is read. */
 export function ManagementOnly(): MethodDecorator {
   const requirement: KeyRequirement = {
     keyType: 'management',
@@ -52,20 +52,20 @@ export function ManagementOnly(): MethodDecorator {
 }
 
 const FORBIDDEN = {
-  routing: 'A management key (`sk-mgmt-…`) was used where a routing key (`sk-…`) is needed.',
-  management: 'A routing key (`sk-…`) was used where a management key (`sk-mgmt-…`) is needed.',
+  routing: 'A management key (`sk-mgmt-…`) was used where a routing key (`sk-…`) is required.',
+  management: 'A routing key (`sk-…`) was used where a management key (`sk-mgmt-…`) is required.',
 };
 
 interface InferenceOptions {
   acceptsXApiKey?: boolean;
   /**
-   * For handlers that write the response themselves, and so call `setRateLimitHeaders` first: an
-   * interceptor has nothing to wrap there, and costs 60 µs a request (docs/decisions/0005).
+   * For handlers that write the response themselves and call `setRateLimitHeaders` first: the
+   * interceptor would have nothing to wrap and costs 60 µs a request (docs/decisions/0005).
    */
   writesResponse?: boolean;
 }
 
-/** For controllers and methods that call models: a routing key, counted against its limit. */
+/** Guards controllers and methods that call models: requires a routing key and counts against its rate limit. */
 export function Inference(options?: InferenceOptions): ClassDecorator & MethodDecorator {
   return applyDecorators(
     Authenticated('routing', { ...options, isInference: true }),
@@ -73,11 +73,11 @@ export function Inference(options?: InferenceOptions): ClassDecorator & MethodDe
     ...(options?.writesResponse ? [] : [UseInterceptors(RateLimitInterceptor)]),
     ApiErrorResponse(
       503,
-      'The gateway has no memory for the body, or its database is away; see `Retry-After`.',
+      'No memory is free for the body, or the database is unavailable; see `Retry-After`.',
     ),
     ApiErrorResponse(
       429,
-      "The key's requests of this minute are used up, or it has too many open; see `Retry-After`.",
+      "The key's requests of this minute are used up, or too many are open; see `Retry-After`.",
     ),
   );
 }

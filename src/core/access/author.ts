@@ -4,25 +4,25 @@ import { callerOf, type GatewayRequest } from './gateway-request.js';
 
 export type { Actor, ActorKind } from './caller.js';
 
-/** Who makes a change, and in which request; null: in none, as a command. */
+/** The actor of a change and the id of its request; null for a change outside a request. */
 export interface Author {
   readonly actor: Actor;
   readonly requestId: string | null;
 }
 
-/** What the operator's commands do. */
+/** Author of changes by operator commands. */
 export const COMMAND_AUTHOR: Author = {
   actor: { kind: 'command', id: null, name: 'npm run gateway' },
   requestId: null,
 };
 
-/** What the first start makes, and each start of what the settings declare. */
+/** Author of changes at startup: the first tenant and keys, and resources the settings declare. */
 export const BOOTSTRAP_AUTHOR: Author = {
   actor: { kind: 'bootstrap', id: null, name: 'start of the service' },
   requestId: null,
 };
 
-/** The author of what a handler behind `@Authenticated` or `@Operator` changes. */
+/** Injects the author of changes into handlers behind `@Authenticated` or `@Operator`. */
 export const CurrentAuthor = createParamDecorator((_: unknown, context: ExecutionContext): Author =>
   authorOf(context.switchToHttp().getRequest<GatewayRequest>()),
 );

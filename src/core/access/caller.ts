@@ -1,5 +1,5 @@
 import type { Recovery } from '../../canonical/routing-preferences.js';
-import type { ActingRole, KeyRight, OperatorRole } from '../people/roles.js';
+import type { ActingRole, KeyRight, OperatorRole } from './roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 
@@ -8,10 +8,10 @@ export const API_KEY_TYPES = ['routing', 'management'] as const;
 export type ApiKeyType = (typeof API_KEY_TYPES)[number];
 
 export const MAKERS = ['operator', 'management', 'routing'] as const;
-/** Who made something of a tenant's: the operator, or a key of this type. */
+/** Kind of creator of a tenant's resource: the operator, or a key of this type. */
 export type Maker = (typeof MAKERS)[number];
 
-/** A key on whose minutes requests count. */
+/** A key that requests count against. */
 export interface CountedKey {
   readonly id: string;
   readonly rateLimitPerMinute: number;
@@ -27,74 +27,71 @@ export const ACTOR_KINDS = [
 ] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
-/** Who does something, as lists and the audit log name it. */
+/** The principal behind an action, as lists and the audit log show it. */
 export interface Actor {
   readonly kind: ActorKind;
-  /** Null: it is no row of the database, as a command. */
+  /** Null when the actor has no database row, such as a command. */
   readonly id: string | null;
-  /** What a list shows; never a secret. */
+  /** Display name; never a secret. */
   readonly name: string;
 }
 
-/** Who is asking under `/v1/admin`. */
+/** The authenticated operator of a request under `/v1/admin`. */
 export interface Operator {
   readonly actor: Actor;
   readonly role: OperatorRole;
 }
 
-/** Who is asking: the tenant and the key that a request was authenticated with. */
+/** The authenticated tenant and key of a request. */
 export interface Caller {
   readonly tenantId: string;
   readonly apiKeyId: string;
   readonly keyType: ApiKeyType;
-  /** What its tenant called the key; of somebody who is logged in, their name. */
+  /** The key's name, or the person's name for a session. */
   readonly keyName: string;
-  /**
-   * Of a member or an operator who is logged in, whose `apiKeyId` is their own id; absent: it is a key
-   * that asks.
-   */
+  /** Role of a session's member or operator, whose id is `apiKeyId`; absent for keys. */
   readonly actingRole?: ActingRole;
-  /** Requests per minute window of this key, or of a key above it if that is lower. */
+  /** Requests per minute: the lowest limit in the key's chain. */
   readonly rateLimitPerMinute: number;
   /**
-   * The keys on which its requests count, the nearest first and the root of its chain last; absent
-   * for a key that no routing key made, whose requests count on itself.
+   * Keys that requests count against, from the nearest to the root of the chain; absent for a key
+   * without a parent, whose requests count against itself.
    */
   readonly countsOn?: readonly CountedKey[];
-  /** The keys above it, nearest first; absent: none. */
+  /** The key's ancestors, nearest first; absent when it has none. */
   readonly ancestorIds?: readonly string[];
-  /** Rights that the key lacks, as its creator did; absent: none. Sessions go by `actingRole`. */
+  /** Rights that the key lacks because its creator did; absent when none. Sessions use `actingRole`. */
   readonly withheld?: readonly KeyRight[];
-  /** Whether what is said in its requests is kept, as its key or its tenant decides; absent: neither does. */
+  /** Whether prompts and answers are stored, as set by the key or its tenant; absent when neither sets it. */
   readonly contentLog?: boolean;
-  /** Who goes on with answers that break off, where a request does not say; absent: nobody. */
+  /** How interrupted streams are recovered unless the request says; absent when they are not. */
   readonly recovery?: Exclude<Recovery, 'off'>;
-  /** Undefined when neither the key, a key above it, nor its tenant has a limit. */
+  /** Undefined when neither the key, its ancestors nor the tenant has a limit. */
   readonly spendLimits?: SpendLimitsOfCaller;
-  /** Undefined when neither it, a key above it, its tenant nor its tenant's end users have such limits. */
+  /** Undefined when neither the key, its ancestors, the tenant nor its end users have such limits. */
   readonly limits?: CallerLimits;
 }
 
-/** What limits a caller's requests besides its rate limit and its monthly limit. */
+/** Limits on a caller's requests other than its rate limit and monthly spend limit. */
 export interface CallerLimits {
-  /** The key, those above it, the nearest first, and the tenant, as far as they are limited. */
+  /** Those of the key, its ancestors (nearest first) and the tenant that have limits. */
   readonly subjects: readonly LimitedSubject[];
-  /** Where the tenant limits its end users. */
+  /** Present when the tenant limits its end users. */
   readonly endUsers?: {
-    /** Those of each that has none of its own. */
+    /** Default for end users without limits of their own. */
     readonly each: Limits | null;
-    /** Whether any has limits of its own. */
+    /** Whether any end user has limits of its own. */
     readonly areSome: boolean;
   };
 }
 
-/** Credits that may be spent in a calendar month (UTC), the lowest of a key's chain; null: no limit. */
+/** Credits per calendar month (UTC), the lowest in a key's chain; null for no limit. */
 export interface SpendLimitsOfCaller {
   readonly key: number | null;
   readonly tenant: number | null;
 }
 
-/** The key that a caller's limits count on: of a key under others the uppermost. */
+/** Returns the id of the key that open requests count against: the root of the caller's chain. */
 export function countedKeyOf({
   countsOn,
   apiKeyId,
@@ -103,14 +100,14 @@ export function countedKeyOf({
 }
 
 /**
- * Lets a routing key change only what routing keys of its tenant made.
+ * Lets a routing key change only resources that routing keys of its tenant created.
  *
- * @param noun what it is, as `guardrail`
+ * @param noun kind of resource, such as `guardrail`
  * @throws PermissionError
  */
 export function refuseChange(caller: Caller, madeBy: Maker, noun: string): void {
   if (caller.keyType === 'management' || madeBy === 'routing') return;
   throw new PermissionError(
-    `This ${noun} was not made by a routing key, so a routing key may only read it; a management key (sk-mgmt-…) is needed to change or delete it.`,
+    `This ${noun} was not created by a routing key, so routing keys may only read it. Use a management key (sk-mgmt-…) to change or delete it.`,
   );
 }

@@ -4,13 +4,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { networkOf, plainAddress } from '../../platform/http/network-of.js';
 
-/** Of proxies that stand one behind the other, so many are looked past. */
+/** Longest chain of proxies that is followed. */
 const MAX_FORWARDED = 20;
 
-/** What of a request tells where it comes from. */
+/** The parts of a request that reveal its origin. */
 export type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>;
 
-/** Tells callers without a key apart, by the address that they come from. */
+/** Identifies clients without a key by their address. */
 @Injectable()
 export class ClientNetworks {
   private readonly proxies = new BlockList();
@@ -23,12 +23,12 @@ export class ClientNetworks {
     }
   }
 
-  /** The caller's address, or the /64 that it is of. */
+  /** Returns the client's IPv4 address, or the /64 of its IPv6 address. */
   of(request: Addressed): string {
     return networkOf(this.addressOf(request));
   }
 
-  /** Of the caller; behind trusted proxies the last address in `X-Forwarded-For` that is none of them. */
+  /** Returns the client's address: behind trusted proxies, the last one in `X-Forwarded-For` that is no proxy. */
   private addressOf({ headers, socket }: Addressed): string {
     let address = plainAddress(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];

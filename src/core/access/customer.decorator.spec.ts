@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import type { ApiKeyType } from './caller.js';
 import { CustomerWritesGuard, mayReadContent } from './customer.decorator.js';
-import type { ActingRole } from '../people/roles.js';
+import type { ActingRole } from './roles.js';
 
 describe(CustomerWritesGuard.name, () => {
-  it.each(['GET', 'POST', 'PATCH', 'DELETE'])('lets any key %s by default', (method) => {
+  it.each(['GET', 'POST', 'PATCH', 'DELETE'])('allows %s with any key by default', (method) => {
     expect(decide('any', method, 'routing')).toBe(true);
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
-    'keeps %s to management keys if told so',
+    'restricts %s to management keys when configured',
     (method) => {
       expect(() => decide('management', method, 'routing')).toThrow(
         expect.objectContaining({ status: 403, param: 'authorization' }),
@@ -19,7 +19,7 @@ describe(CustomerWritesGuard.name, () => {
     },
   );
 
-  it.each(['GET', 'HEAD'])('lets routing keys %s in either case', (method) => {
+  it.each(['GET', 'HEAD'])('allows %s with routing keys in either case', (method) => {
     expect(decide('management', method, 'routing')).toBe(true);
   });
 });
@@ -34,7 +34,7 @@ describe(mayReadContent.name, () => {
     ['management', 'billing', false],
     ['management', 'admin', false],
     ['management', 'auditor', false],
-  ])('takes a %s key, or a member who is %s: %s', (keyType, actingRole, expected) => {
+  ])('for a %s key with the role %s returns %s', (keyType, actingRole, expected) => {
     const caller = { tenantId: 't', apiKeyId: 'k', keyName: 'a key', rateLimitPerMinute: 1 };
     expect(mayReadContent({ ...caller, keyType, ...(actingRole && { actingRole }) })).toBe(
       expected,

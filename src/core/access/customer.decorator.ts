@@ -10,17 +10,16 @@ import {
 import { Authenticated } from './authenticated.decorator.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
-import { Members } from '../people/roles.js';
+import { Members } from './roles.js';
 import { holdsRight } from './key-rights.js';
 import type { Caller } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 
-const RESTRICTED =
-  'changes need a management key on this gateway, or for what a management key or the operator made';
+const RESTRICTED = 'the gateway or the resource requires a management key for changes';
 
-/** With `GATEWAY_CUSTOMER_WRITES=management`, only management keys change anything. */
+/** With `GATEWAY_CUSTOMER_WRITES=management`, rejects changes by routing keys. */
 @Injectable()
 export class CustomerWritesGuard implements CanActivate {
   private readonly isRestricted: boolean;
@@ -35,37 +34,37 @@ export class CustomerWritesGuard implements CanActivate {
     if (request.method === 'GET' || request.method === 'HEAD') return true;
     if (request.caller?.keyType === 'management') return true;
     throw new PermissionError(
-      'Changes need a management key (sk-mgmt-…) on this gateway; routing keys may only read.',
+      'Changes need a management key (sk-mgmt-…) on this gateway. Routing keys may only read.',
     );
   }
 }
 
-/** For controllers under `/v1/customer`: any key of the tenant, unless changes are restricted. */
+/** For controllers under `/v1/customer`: accepts any key of the tenant, subject to `CustomerWritesGuard`. */
 export function Customer(): ClassDecorator & MethodDecorator {
   return applyDecorators(Authenticated('any'), UseGuards(CustomerWritesGuard));
 }
 
-/** For what only those who own the tenant's prompts and answers may see or do. */
+/** For handlers that show or control the tenant's stored prompts and answers. */
 export function OwnersOnly(): ClassDecorator & MethodDecorator {
   return applyDecorators(Authenticated('management'), Members('content'));
 }
 
-/** Whether a caller is one of those of `OwnersOnly`. */
+/** Returns whether a caller passes `OwnersOnly`. */
 export function mayReadContent(caller: Caller): boolean {
   return caller.keyType === 'management' && holdsRight(caller, 'content');
 }
 
 /**
- * Describes a handler that changes something of the tenant's account.
+ * Documents the refusals of a handler that changes the tenant's account.
  *
- * @param ownReason why it may be refused besides, as a clause
+ * @param ownReason further reason for a 403, as a clause
  */
 export function ApiChange(ownReason?: string): MethodDecorator {
   const reasons = ownReason === undefined ? RESTRICTED : `${ownReason}, or ${RESTRICTED}`;
   return ApiErrorResponse(403, `${reasons[0]!.toUpperCase()}${reasons.slice(1)}.`);
 }
 
-/** Describes a handler whose path names one of the tenant's things by its id. */
+/** Documents a handler whose path has the id of one of the tenant's resources. */
 export function ApiOwn(noun: string): MethodDecorator {
   return applyDecorators(
     ApiParam({ name: 'id', format: 'uuid' }),
@@ -74,11 +73,11 @@ export function ApiOwn(noun: string): MethodDecorator {
 }
 
 /**
- * Describes a handler that takes a JSON body.
+ * Documents a handler that takes a JSON body.
  *
- * @param type the class of the body
- * @param examples bodies, by a sentence on each
- * @param field the path of a field, as an error names it
+ * @param type class of the body
+ * @param examples example bodies by summary
+ * @param field example of a field path, as in errors
  */
 export function ApiFields(
   type: Type,
@@ -95,7 +94,7 @@ export function ApiFields(
   );
 }
 
-/** Describes a handler that takes query parameters. */
+/** Documents a handler that takes query parameters. */
 export function ApiFilters(): MethodDecorator {
   return ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.');
 }

@@ -5,18 +5,18 @@ import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import type { Caller } from './caller.js';
 
-/** A UUID's. */
+/** Length of a UUID. */
 const TENANT_LENGTH = 36;
 
-/** The limits of one end user; none of its own are remembered as well. */
+/** An end user's own limits; null is cached as well. */
 interface OwnLimits {
   readonly limits: Limits | null;
 }
 
-/** Whose limits a request counts on: those of its key and tenant, and of the end user that it names. */
+/** Finds the limits that apply to a request: those of its key, its tenant and the end user it names. */
 @Injectable()
 export class EndUserLimits {
-  /** By the tenant's id and the end user's name. */
+  /** By tenant id followed by the end user's name. */
   private readonly directory: FreshDirectory<OwnLimits>;
 
   constructor(database: Database) {
@@ -33,7 +33,7 @@ export class EndUserLimits {
     });
   }
 
-  /** Undefined where nothing of it is limited; at once, without a promise, where that is known. */
+  /** Returns undefined when nothing is limited. Returns known results without a promise. */
   subjectsOf(
     { tenantId, limits }: Pick<Caller, 'tenantId' | 'limits'>,
     endUser: string | undefined,
@@ -50,7 +50,7 @@ export class EndUserLimits {
     return own instanceof Promise ? own.then(withThose) : withThose(own);
   }
 
-  /** To be called after a change is committed: the next request sees it. */
+  /** Drops changed limits from the cache. Call it after the commit. */
   forget(tenantId: string, endUser: string): void {
     this.directory.forget(tenantId + toStoredText(endUser));
   }

@@ -7,14 +7,13 @@ import { FairStarts } from './fair-starts.js';
 
 const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
 
-/** Starts by a clock that a test sets. */
+/** Runs on a clock that the test sets. */
 function makeStarts() {
   const clock = { nowMs: 1_000 };
-  const nowMs = () => clock.nowMs;
-  return { clock, starts: Object.assign(new FairStarts(new ContentionWindow(nowMs)), { nowMs }) };
+  return { clock, starts: new FairStarts(new ContentionWindow(() => clock.nowMs)) };
 }
 
-/** Has calls of these tenants wait for their turns, and notes whose started. */
+/** Queues calls of a tenant and records the order in which they start. */
 function callOf(starts: FairStarts, started: string[]) {
   return (tenantId: string, response = openResponse()): Promise<void> | undefined => {
     const turn = starts.waitForTurn(tenantId, response);
@@ -26,7 +25,7 @@ function callOf(starts: FairStarts, started: string[]) {
 }
 
 describe(FairStarts.name, () => {
-  it('has a tenant alone start 32 calls in a turn, and the others in the next ones', async () => {
+  it('starts 32 calls per turn for a tenant that calls alone', async () => {
     const started: string[] = [];
     const { clock, starts } = makeStarts();
     const call = callOf(starts, started);
@@ -43,7 +42,7 @@ describe(FairStarts.name, () => {
     expect(started).toHaveLength(70);
   });
 
-  it('has a tenant with many calls start four in a turn while others call as well', async () => {
+  it('starts four calls per turn for a busy tenant while others call', async () => {
     const started: string[] = [];
     const call = callOf(makeStarts().starts, started);
     void call('quiet');
@@ -57,7 +56,7 @@ describe(FairStarts.name, () => {
     expect(started.filter((tenantId) => tenantId === 'busy')).toHaveLength(4);
   });
 
-  it('has it start fewer while turns are long, and four again when they are short', async () => {
+  it('starts fewer per tenant while turns are long, and recovers when they are short', async () => {
     const started: string[] = [];
     const { clock, starts } = makeStarts();
     const call = callOf(starts, started);
@@ -73,7 +72,7 @@ describe(FairStarts.name, () => {
     expect(counts).toEqual([2, 1, 1, 2, 3, 4, 4]);
   });
 
-  it('gives tenants turns when more of them wait than start in one', async () => {
+  it('starts every tenant once before any starts again when more wait than fit in a turn', async () => {
     const started: string[] = [];
     const call = callOf(makeStarts().starts, started);
     const tenantIds = Array.from({ length: 40 }, (_, index) => `tenant ${index}`);
@@ -83,7 +82,7 @@ describe(FairStarts.name, () => {
     }
     expect(started).toHaveLength(32);
     await nextTurn();
-    // Of the first sixteen tenants both have started; the other 24 begin with one each.
+    // Both calls of the first 16 tenants have started; the other 24 tenants start one each.
     expect(started.slice(32, 56)).toEqual(tenantIds.slice(16));
   });
 
@@ -99,22 +98,22 @@ describe(FairStarts.name, () => {
     expect(order).toEqual(Array.from({ length: 12 }, (_, index) => index));
   });
 
-  it('forgets a caller who leaves while it waits, and gives its place to the next', async () => {
+  it('removes a caller that disconnects while waiting', async () => {
     const { starts } = makeStarts();
     const call = callOf(starts, []);
     void call('other');
     for (let index = 0; index < 4; index++) void call('a');
-    const leaver = openResponse();
-    const left = starts.waitForTurn('a', leaver);
-    leaver.emit('close');
-    await expect(left).rejects.toThrow(CallerGoneError);
+    const disconnected = openResponse();
+    const waiting = starts.waitForTurn('a', disconnected);
+    disconnected.emit('close');
+    await expect(waiting).rejects.toThrow(CallerGoneError);
     const next = starts.waitForTurn('a', openResponse());
     expect(next).toBeInstanceOf(Promise);
     await next;
-    expect(leaver.listenerCount('close')).toBe(0);
+    expect(disconnected.listenerCount('close')).toBe(0);
   });
 
-  it('refuses a caller who had left before', async () => {
+  it('rejects a caller that has already disconnected', async () => {
     const { starts } = makeStarts();
     const call = callOf(starts, []);
     void call('other');

@@ -4,25 +4,23 @@ import { FairQueue } from '../../platform/queue/fair-queue.js';
 import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import type { Closing } from './in-flight-limiter.js';
 
-/** So many calls of models start in one turn of the event loop … */
+/** Model calls that start per turn of the event loop. */
 const STARTS_A_TURN = 32;
-/** … and so many of one tenant's while others call as well: what starts lead to keeps the others' answers waiting … */
+/** Calls of one tenant that start per turn while others call too. Lowered while turns are long. */
 const STARTS_OF_ONE = 4;
-/** … or fewer, down to one, as long as turns take longer. */
+/** Turns longer than this halve the starts per tenant, down to one. */
 const LONG_TURN_MS = 4;
 
 /**
- * Spreads what one tenant sends at once over turns of the event loop, in which others have their
- * turn too: of two hundred calls in one moment, each takes the processor for a while, and another
- * tenant's single call would come behind all of them. Who is alone starts 32 in a turn, so that
- * their holds share a commit.
+ * Spreads a tenant's burst of model calls over turns of the event loop, so that another tenant's single
+ * call does not queue behind all of them. A tenant that calls alone starts 32 per turn, so that their
+ * holds share a commit.
  */
 @Injectable()
 export class FairStarts {
-  nowMs = (): number => performance.now();
-  /** No more than have a connection, and of each only the head of its request. */
+  /** Unbounded: the connection limit bounds it, and a waiting request takes little memory. */
   private readonly waiting = new FairQueue<() => void>(Infinity);
-  /** Whose calls started in this turn. */
+  /** Tenants of the calls started in this turn. */
   private readonly started: string[] = [];
   private startsOfOne = STARTS_OF_ONE;
   private turnBeganMs = 0;
@@ -31,7 +29,7 @@ export class FairStarts {
 
   /**
    * @returns undefined when the call may start at once
-   * @throws CallerGoneError when the caller leaves meanwhile
+   * @throws CallerGoneError when the caller disconnects while waiting
    */
   waitForTurn(tenantId: string, response: Closing): Promise<void> | undefined {
     this.time.note(tenantId);
@@ -67,13 +65,13 @@ export class FairStarts {
 
   private start(tenantId: string): void {
     if (this.started.push(tenantId) > 1) return;
-    this.turnBeganMs = this.nowMs();
+    this.turnBeganMs = this.time.nowMs();
     setImmediate(this.endTurn);
   }
 
-  /** Who waits goes first in the turn that begins; a tenant whose calls still wait has no start left in it. */
+  /** Starts waiting calls first, before those that arrive in the new turn. */
   private readonly endTurn = (): void => {
-    const wasLong = this.nowMs() - this.turnBeganMs > LONG_TURN_MS;
+    const wasLong = this.time.nowMs() - this.turnBeganMs > LONG_TURN_MS;
     this.startsOfOne = wasLong
       ? Math.ceil(this.startsOfOne / 2)
       : Math.min(this.startsOfOne + 1, STARTS_OF_ONE);

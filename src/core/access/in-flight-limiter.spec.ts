@@ -5,13 +5,11 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import type { Caller } from './caller.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 
-/** @param turnsAtOnce else by the machine */
-const limiter = (turnsAtOnce = 2): InFlightLimiter => {
-  const inFlight = new InFlightLimiter(
+const limiter = (turnsAtOnce = 2): InFlightLimiter =>
+  new InFlightLimiter(
     loadConfig({ GATEWAY_MAX_IN_FLIGHT_PER_KEY: '2', GATEWAY_MAX_IN_FLIGHT_PER_TENANT: '3' }, []),
+    turnsAtOnce,
   );
-  return Object.assign(inFlight, { turnsAtOnce });
-};
 const caller = (apiKeyId: string, tenantId = 'tenant'): Caller => ({
   tenantId,
   apiKeyId,
@@ -30,7 +28,7 @@ const refusal = (param: string) =>
   });
 
 describe(InFlightLimiter.name, () => {
-  it('limits what a key has open, until an answer ends', () => {
+  it('limits open requests per key until a response closes', () => {
     const inFlight = limiter();
     const first = responseOf();
     inFlight.admit(caller('a'), first);
@@ -44,7 +42,7 @@ describe(InFlightLimiter.name, () => {
     expect(() => inFlight.admit(caller('a'), responseOf())).toThrow();
   });
 
-  it('limits what all keys of a tenant have open, and no other tenant', () => {
+  it('limits open requests of a tenant across its keys, independently of other tenants', () => {
     const inFlight = limiter();
     for (const key of ['a', 'a', 'b']) inFlight.admit(caller(key), responseOf());
     expect(() => inFlight.admit(caller('b'), responseOf())).toThrow(
@@ -53,7 +51,7 @@ describe(InFlightLimiter.name, () => {
     expect(() => inFlight.admit(caller('c', 'other'), responseOf())).not.toThrow();
   });
 
-  it('does not count for a key what its tenant had no room for', () => {
+  it('does not count requests against the key that the tenant limit refused', () => {
     const inFlight = limiter();
     const first = responseOf();
     inFlight.admit(caller('a'), first);
@@ -65,7 +63,7 @@ describe(InFlightLimiter.name, () => {
     expect(() => inFlight.admit(caller('c'), responseOf())).not.toThrow();
   });
 
-  it('counts no caller who has left already: nothing would tell its end', () => {
+  it('does not count a closed response, whose close event would never come', () => {
     const inFlight = limiter();
     for (let index = 0; index < 5; index++) {
       inFlight.admit(caller('a'), { destroyed: true } as ServerResponse);
@@ -73,7 +71,7 @@ describe(InFlightLimiter.name, () => {
     expect(() => inFlight.admit(caller('a'), responseOf())).not.toThrow();
   });
 
-  it('limits reports of a tenant apart', () => {
+  it('limits reports of a tenant separately', () => {
     const inFlight = limiter();
     const first = responseOf();
     inFlight.admitReport(caller('a'), first, 1);
@@ -85,9 +83,9 @@ describe(InFlightLimiter.name, () => {
     inFlight.admitReport(caller('b'), responseOf(), 1);
   });
 
-  describe('turns', () => {
+  describe('waitForTurn', () => {
     const settle = () => new Promise((resolve) => setImmediate(resolve));
-    /** Begins so many, and tells which may go on. */
+    /** Sends `count` requests and records which may proceed. */
     const begin = (inFlight: InFlightLimiter, count: number, tenantId = 'tenant') => {
       const atWork: number[] = [];
       const responses = Array.from({ length: count }, (_, index) => {
@@ -100,7 +98,7 @@ describe(InFlightLimiter.name, () => {
       return { atWork, responses };
     };
 
-    it('are had by two of a tenant at once, and by the others in their order', async () => {
+    it('admits two requests of a tenant at once and the others in order', async () => {
       const inFlight = limiter();
       const { atWork, responses } = begin(inFlight, 5);
       expect(atWork).toEqual([0, 1]);
@@ -113,14 +111,14 @@ describe(InFlightLimiter.name, () => {
       expect(atWork).toEqual([0, 1, 2, 3, 4]);
     });
 
-    it('come in turns of the event loop, so that many that are over at once are no long one', async () => {
+    it('defers waiting requests to the next turn of the event loop', async () => {
       const inFlight = limiter();
-      const begun: number[] = [];
+      const started: number[] = [];
       for (let index = 0; index < 6; index++) {
         const response = responseOf();
         const turn = inFlight.waitForTurn(caller('a'), response);
         const answer = (): void => {
-          begun.push(index);
+          started.push(index);
           response.emit('close');
         };
         if (turn) void turn.then(answer);
@@ -131,12 +129,12 @@ describe(InFlightLimiter.name, () => {
         [0, 1, 2, 3],
         [0, 1, 2, 3, 4, 5],
       ]) {
-        expect(begun).toEqual(expected);
+        expect(started).toEqual(expected);
         await settle();
       }
     });
 
-    it('are had by one at once where two would take both cores', async () => {
+    it('admits one request at once when configured', async () => {
       const { atWork, responses } = begin(limiter(1), 3);
       expect(atWork).toEqual([0]);
       responses[0]!.emit('close');
@@ -144,7 +142,7 @@ describe(InFlightLimiter.name, () => {
       expect(atWork).toEqual([0, 1]);
     });
 
-    it('end after a quarter of a second, whatever the request takes, and once', async () => {
+    it('frees a place after 250 ms, once, even if the request is still running', async () => {
       jest.useFakeTimers({ doNotFake: ['setImmediate'] });
       try {
         const inFlight = limiter();
@@ -163,7 +161,7 @@ describe(InFlightLimiter.name, () => {
       }
     });
 
-    it('pass over who has left while waiting', async () => {
+    it('skips a caller that disconnected while waiting', async () => {
       const inFlight = limiter();
       const { atWork, responses } = begin(inFlight, 4);
       responses[2]!.emit('close');
@@ -175,14 +173,14 @@ describe(InFlightLimiter.name, () => {
       expect(begin(inFlight, 3).atWork).toEqual([0, 1]);
     });
 
-    it('are waited for by no more than five hundred', async () => {
+    it('refuses requests when 500 are waiting', async () => {
       const inFlight = limiter();
       const { responses } = begin(inFlight, 502);
       await expect(inFlight.waitForTurn(caller('a'), responseOf())).rejects.toEqual(
         refusal('max_waiting_per_tenant'),
       );
       expect(begin(inFlight, 1, 'other').atWork).toEqual([0]);
-      // Their turns, of a quarter of a second each, would hold the process for a minute.
+      // Otherwise their timers would keep the process alive for a minute.
       for (const response of responses) response.emit('close');
     });
   });

@@ -1,28 +1,29 @@
 import { availableParallelism } from 'node:os';
-import { Inject, Injectable } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import type { AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 import { countedKeyOf, type Caller } from './caller.js';
 
-/** Room may come with the end of any answer. */
+/** Any response that ends makes room. */
 const RETRY_AFTER_SECONDS = 2;
-/** Of what is no inference each of a tenant is at work for so long at most: an export that takes a minute keeps nothing else waiting … */
+/** With two cores, a second management request would take the other core from everyone's model calls. */
+const DEFAULT_TURNS_AT_ONCE = availableParallelism() > 2 ? 2 : 1;
+/** A long management request, such as an export, gives up its place after this time. */
 const LONGEST_TURN_MS = 250;
-/** … and so many wait for their turn. */
+/** Management requests of one tenant that may wait. */
 const MAX_WAITING = 500;
-/** Counts of nobody are forgotten when there are more, not at each request: that would cost more. */
+/** Idle counts are dropped beyond this many instead of after each request, which would cost more. */
 const MAX_COUNTS = 10_000;
 
-/** What is open until it closes: a response, or a connection. */
+/** A response or connection, which closes once. */
 export interface Closing {
   readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
 }
 
-/** Requests that are open, by the id of whose they are. */
+/** Counts open requests by id. */
 class OpenRequests {
   private readonly counts = new Map<string, { open: number }>();
 
@@ -36,7 +37,7 @@ class OpenRequests {
     return count;
   }
 
-  /** Of all together; added up when somebody asks, so that no request pays for it. */
+  /** Sum over all ids, computed on demand so that requests do not pay for it. */
   get total(): number {
     let total = 0;
     for (const { open } of this.counts.values()) total += open;
@@ -49,16 +50,10 @@ class OpenRequests {
 }
 
 /**
- * Limits how much one key and one tenant have open at once in this process, each from its admission
- * until its response has ended, whatever way.
+ * Limits the open requests of a key and of a tenant in this process, from admission to the close of the
+ * response.
  */
-@Injectable()
 export class InFlightLimiter {
-  /**
-   * So many of a tenant are at work at once of what is no inference: a second one would take the second of two
-   * cores from everybody's calls of models.
-   */
-  turnsAtOnce = availableParallelism() > 2 ? 2 : 1;
   private readonly byKey = new OpenRequests();
   private readonly byTenant = new OpenRequests();
   private readonly reportsByTenant = new OpenRequests();
@@ -67,17 +62,21 @@ export class InFlightLimiter {
   private readonly maxPerKey: number;
   private readonly maxPerTenant: number;
 
-  constructor(@Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>) {
+  /** @param turnsAtOnce management requests of one tenant that run at once */
+  constructor(
+    { admission }: Pick<AppConfig, 'admission'>,
+    private readonly turnsAtOnce = DEFAULT_TURNS_AT_ONCE,
+  ) {
     this.maxPerKey = admission.maxInFlightPerKey;
     this.maxPerTenant = admission.maxInFlightPerTenant;
   }
 
-  /** Calls of models that are open in this process. */
+  /** Open model calls in this process. */
   get open(): number {
     return this.byTenant.total;
   }
 
-  /** @throws RateLimitError naming the limit, when the key or its tenant has too many open already */
+  /** @throws RateLimitError naming the limit when the key or its tenant has too many open requests */
   admit(caller: Caller, response: Closing): void {
     if (response.destroyed) return;
     const key = this.byKey.of(countedKeyOf(caller));
@@ -95,7 +94,7 @@ export class InFlightLimiter {
   }
 
   /**
-   * The same for answers that keep the database busy, such as exports.
+   * Admits a request that keeps the database busy, such as an export.
    *
    * @throws RateLimitError when the tenant has `limit` open already
    */
@@ -115,13 +114,13 @@ export class InFlightLimiter {
   }
 
   /**
-   * For what is no inference: few of a tenant are at work at once, and the others wait, so that a
-   * hundred reads of one tenant do not come between another's single request and its answer.
+   * Queues management requests per tenant, so that a hundred reads of one tenant do not delay another
+   * tenant's single request.
    *
-   * @param limits.maxWaiting so many more may wait
-   * @param limits.longestMs a turn ends after so long, even if its request has not
-   * @returns undefined when it may go on at once
-   * @throws RateLimitError when too many wait already
+   * @param limits.maxWaiting requests that may wait
+   * @param limits.longestMs time after which a request gives up its place even if it is still running
+   * @returns undefined when the request may proceed at once
+   * @throws RateLimitError when too many are waiting
    */
   waitForTurn(
     { tenantId }: Pick<Caller, 'tenantId'>,
@@ -135,7 +134,7 @@ export class InFlightLimiter {
       const end = (): void => {
         clearTimeout(timer);
         response.off('close', end);
-        // In the next turn of the event loop: what is answered at once would be one long turn, for all that wait.
+        // Deferred: requests answered synchronously would otherwise run in one long turn.
         setImmediate(() => {
           atWork.open--;
           this.turns.take((owner) => owner === tenantId)?.();
@@ -154,7 +153,7 @@ export class InFlightLimiter {
         begin();
         resolve();
       };
-      // Nobody is left to be told; whoever waits on the promise shall not wait for ever.
+      // The caller is gone, but code awaiting the promise must not hang.
       const leave = (): void => {
         this.turns.remove(tenantId, turn);
         reject(new CallerGoneError());

@@ -19,7 +19,7 @@ describe(KeyDirectory.name, () => {
     jest.useRealTimers();
   });
 
-  it('reads a key once and then answers without a promise', async () => {
+  it('reads a key once and then returns it without a promise', async () => {
     table.add('sk-a', { tenantId: 'tenant-a', rateLimitPerMinute: 7 });
     const expected = {
       status: 'active',
@@ -37,7 +37,7 @@ describe(KeyDirectory.name, () => {
     expect(table.queries).toHaveLength(1);
   });
 
-  it('looks for an unknown key three times and then once more in a second at most', async () => {
+  it('looks an unknown key up three times, then at most once a second', async () => {
     for (let index = 0; index < 50; index++) expect(await resolve('sk-unknown')).toBeUndefined();
     expect(table.queries).toHaveLength(3);
     expect(await resolve('sk-other')).toBeUndefined();
@@ -47,7 +47,7 @@ describe(KeyDirectory.name, () => {
     expect(await resolve('sk-unknown')).toMatchObject({ status: 'active' });
   });
 
-  it('remembers a bounded number of unknown keys', async () => {
+  it('caches a bounded number of unknown keys', async () => {
     for (let index = 0; index <= 10_000; index++) {
       for (let look = 0; look < 3; look++) void directory.resolve(`sk-${index}`);
     }
@@ -59,7 +59,7 @@ describe(KeyDirectory.name, () => {
     expect(table.queries).toHaveLength(queries + 1);
   });
 
-  it('reads it again within a second, and sees what changed elsewhere', async () => {
+  it('refreshes within a second and sees changes by other processes', async () => {
     const key = table.add('sk-a');
     await resolve('sk-a');
     key.revokedAt = new Date();
@@ -69,7 +69,7 @@ describe(KeyDirectory.name, () => {
     expect(await resolve('sk-a')).toMatchObject({ status: 'revoked' });
   });
 
-  it('lets no request of a busy key wait for that', async () => {
+  it('refreshes a busy key without making requests wait', async () => {
     const key = table.add('sk-a');
     await resolve('sk-a');
     for (let ms = 0; ms < 3_000; ms += 50) {
@@ -87,7 +87,7 @@ describe(KeyDirectory.name, () => {
     expect(waitedMs).toBeLessThan(900);
   });
 
-  it('counts the time that the query took', async () => {
+  it('includes the query time in the age', async () => {
     table.add('sk-a');
     table.latencyMs = 500;
     await resolve('sk-a');
@@ -96,7 +96,7 @@ describe(KeyDirectory.name, () => {
     await jest.runAllTimersAsync();
   });
 
-  it('counts a key on those above it, and on itself where its limit is lower', async () => {
+  it('counts a nested key against its ancestors, and against itself when its limit is lower', async () => {
     const root = { id: 'root', rateLimitPerMinute: 10 };
     const between = { id: 'between', rateLimitPerMinute: 20 };
     const callerOf = async (key: string, rateLimitPerMinute: number) => {
@@ -113,7 +113,7 @@ describe(KeyDirectory.name, () => {
     });
   });
 
-  it('is limited with those above it and its tenant, and by nobody where nothing is set', async () => {
+  it('combines limits of the key, its ancestors and its tenant; none when nothing is set', async () => {
     table.add('sk-free');
     expect((await resolve('sk-free'))!.caller).not.toHaveProperty('limits');
     const day = (credits: number) => ({ budgets: [{ period: 'day' as const, credits }] });
@@ -136,7 +136,7 @@ describe(KeyDirectory.name, () => {
     });
   });
 
-  it('lets a remembered key expire on time', async () => {
+  it('expires a cached key on time', async () => {
     table.add('sk-a', { expiresAt: new Date(Date.now() + 300) });
     await resolve('sk-a');
     expect(directory.resolve('sk-a')).toMatchObject({ status: 'active' });
@@ -145,18 +145,18 @@ describe(KeyDirectory.name, () => {
     expect(table.queries).toHaveLength(1);
   });
 
-  it('finds a key at once that was unknown a moment ago', async () => {
+  it('finds a new key that was looked up before it existed', async () => {
     expect(await resolve('sk-a')).toBeUndefined();
     table.add('sk-a');
     expect(await resolve('sk-a')).toMatchObject({ status: 'active' });
   });
 
-  it('asks the database for nothing that cannot be a key', () => {
+  it('does not query for text that cannot be a key', () => {
     expect(directory.resolve('not-a-key')).toBeUndefined();
     expect(table.queries).toHaveLength(0);
   });
 
-  it('reads keys that come in together with one query, each once', async () => {
+  it('reads concurrent keys in one query, each once', async () => {
     table.add('sk-a');
     table.add('sk-b');
     const answers = Promise.all(
@@ -172,7 +172,7 @@ describe(KeyDirectory.name, () => {
     expect(table.queries).toEqual([['sk-a', 'sk-b', 'sk-c'].map(hashApiKey)]);
   });
 
-  it('runs one query at a time, and the next takes what came meanwhile', async () => {
+  it('runs one query at a time and batches what arrived meanwhile', async () => {
     table.latencyMs = 10;
     const answers = [directory.resolve('sk-a')];
     await jest.advanceTimersByTimeAsync(5);
@@ -190,7 +190,7 @@ describe(KeyDirectory.name, () => {
     expect(await resolve('sk-a')).toMatchObject({ status: 'revoked' });
   });
 
-  it('does not believe a query that was under way when the key changed', async () => {
+  it('ignores a query that was running when the key changed', async () => {
     const key = table.add('sk-a');
     table.latencyMs = 10;
     const answer = directory.resolve('sk-a') as Promise<ResolvedKey>;
@@ -202,7 +202,7 @@ describe(KeyDirectory.name, () => {
     expect(directory.resolve('sk-a')).toMatchObject({ status: 'revoked' });
   });
 
-  it('passes a failure on to those who wait, and tries again for the next', async () => {
+  it('rejects waiting requests on failure and retries for the next', async () => {
     table.add('sk-a');
     table.failure = new Error('no database');
     const answers = Promise.allSettled([directory.resolve('sk-a'), directory.resolve('sk-b')]);
@@ -212,7 +212,7 @@ describe(KeyDirectory.name, () => {
     expect(await resolve('sk-a')).toMatchObject({ status: 'active' });
   });
 
-  it('remembers a bounded number of keys, the latest read', async () => {
+  it('caches a bounded number of keys, the latest read', async () => {
     const keys = Array.from({ length: 20_001 }, (_, index) => `sk-${index}`);
     keys.forEach((key) => table.add(key));
     const answers = Promise.all(keys.map((key) => directory.resolve(key)));
@@ -236,7 +236,7 @@ describe(KeyDirectory.name, () => {
 
 const UNBOUND: StoredBounds = { withheldRights: [], makerRole: null, isBoundByPerson: false };
 
-/** Stands in for the table: a query sees the rows as they are when it is sent. */
+/** Fake of the table: a query sees the rows as of the time it is sent. */
 class FakeTable {
   readonly queries: string[][] = [];
   latencyMs = 0;

@@ -8,21 +8,21 @@ import type { Caller, CallerLimits, CountedKey } from './caller.js';
 import { hashApiKey } from './api-key.js';
 import { withheldBy } from './key-rights.js';
 
-/** A key in use is read again from this age on, before its requests would have to wait for that. */
+/** Age from which a key in use is refreshed in the background, before requests have to wait for it. */
 const REFRESH_AFTER_MS = 400;
 
-/** A key that exists, and what it is good for at this moment. */
+/** An existing key with its current status. */
 export interface ResolvedKey {
   readonly caller: Caller;
   readonly status: ApiKeyStatus;
-  /** Whether the operator has suspended its tenant: the key may read, and nothing else. */
+  /** Whether the operator has suspended its tenant, so the key may only read. */
   readonly isSuspended?: boolean;
 }
 
 interface UnknownKey {
-  /** Of the latest look. */
+  /** Time of the latest lookup. */
   readonly sinceMs: number;
-  readonly looks: number;
+  readonly lookups: number;
 }
 
 interface KnownKey {
@@ -30,18 +30,18 @@ interface KnownKey {
   readonly caller: Caller;
 }
 
-/** So long, less than a second, a hash that no key has is not looked for again … */
+/** An unknown hash is not looked up again for this long once `MAX_FAILED_LOOKUPS` is reached. */
 const UNKNOWN_FOR_MS = 900;
-/** … after it has been looked for so often in vain: a key that was made just now is found at once. */
-const LOOKS_IN_VAIN = 3;
+/** Several lookups are allowed so that a key created just now is found at once. */
+const MAX_FAILED_LOOKUPS = 3;
 const MAX_UNKNOWN = 10_000;
 
-/** Who holds a presented key. What was found out is remembered for less than a second. */
+/** Resolves presented keys. Caches results for less than a second. */
 @Injectable()
 export class KeyDirectory {
   /** By hash. */
   private readonly keys: FreshDirectory<KnownKey>;
-  /** By hash, the oldest first. */
+  /** By hash, oldest first. */
   private readonly unknown = new Map<string, UnknownKey>();
 
   constructor(apiKeys: ApiKeyRepository) {
@@ -55,13 +55,13 @@ export class KeyDirectory {
     });
   }
 
-  /** Undefined: no such key. Answers at once, without a promise, where the key is known. */
+  /** Returns undefined for an unknown key. Returns known keys without a promise. */
   resolve(presentedKey: string): ResolvedKey | undefined | Promise<ResolvedKey | undefined> {
     if (!presentedKey.startsWith('sk-')) return undefined;
     return this.resolveHash(hashApiKey(presentedKey));
   }
 
-  /** The same by the key's SHA-256 in hex. */
+  /** Resolves a key by its SHA-256 in hex. */
   resolveHash(hash: string): ResolvedKey | undefined | Promise<ResolvedKey | undefined> {
     if (this.unknown.size > 0 && this.isUnknown(hash)) return undefined;
     const known = this.keys.get(hash);
@@ -74,7 +74,7 @@ export class KeyDirectory {
     });
   }
 
-  /** To be called after a key's change is committed: the next request sees it. */
+  /** Drops a changed key from the cache. Call it after the commit. */
   forget(keyId: string): void {
     this.keys.forget(keyId);
   }
@@ -82,16 +82,16 @@ export class KeyDirectory {
   private isUnknown(hash: string): boolean {
     const unknown = this.unknown.get(hash);
     if (!unknown || performance.now() - unknown.sinceMs < UNKNOWN_FOR_MS) {
-      return unknown !== undefined && unknown.looks >= LOOKS_IN_VAIN;
+      return unknown !== undefined && unknown.lookups >= MAX_FAILED_LOOKUPS;
     }
     this.unknown.delete(hash);
     return false;
   }
 
   private rememberUnknown(hash: string, sinceMs: number): void {
-    const looks = (this.unknown.get(hash)?.looks ?? 0) + 1;
+    const lookups = (this.unknown.get(hash)?.lookups ?? 0) + 1;
     this.unknown.delete(hash);
-    this.unknown.set(hash, { sinceMs, looks });
+    this.unknown.set(hash, { sinceMs, lookups });
     if (this.unknown.size <= MAX_UNKNOWN) return;
     const [oldest] = this.unknown.keys();
     if (oldest !== undefined) this.unknown.delete(oldest);
@@ -124,7 +124,7 @@ function callerOf(key: ApiKeyLookup): Caller {
   };
 }
 
-/** Undefined: there are none. */
+/** Undefined when nothing limits the key. */
 function limitsOf(key: ApiKeyLookup): CallerLimits | undefined {
   const { ancestors, endUserLimits, hasEndUserLimits } = key;
   const subjects = [
@@ -138,8 +138,8 @@ function limitsOf(key: ApiKeyLookup): CallerLimits | undefined {
 }
 
 /**
- * The keys of a chain whose minutes can run out first, nearest first: a key that may make as many
- * requests as one above it adds nothing to that one's count.
+ * Returns the keys of a chain that requests must be counted on, nearest first. A key with the same or a higher
+ * limit than an ancestor is left out, since the ancestor's count covers it.
  */
 function countedKeys(key: ApiKeyLookup, ancestors: readonly CountedKey[]): CountedKey[] {
   const { id, rateLimitPerMinute } = key;

@@ -4,7 +4,7 @@ import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import { MAX_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
 import { IsIsoDateTime, MayBeAbsent } from '../../platform/http/field.decorators.js';
 
-/** When a key stops working: an ISO time, or null for never. */
+/** A key's expiry as an ISO time, or null for never. */
 export function KeyExpiry(description: string): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
@@ -19,7 +19,7 @@ export function KeyExpiry(description: string): PropertyDecorator {
   );
 }
 
-/** A key's requests in a minute. */
+/** A key's requests per minute. */
 export function KeyRateLimit(description: string): PropertyDecorator {
   const message = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
   return applyDecorators(
@@ -37,7 +37,7 @@ export function KeyRateLimit(description: string): PropertyDecorator {
   );
 }
 
-/** A key's credits in a calendar month; null for no limit of its own. */
+/** A key's credits per calendar month; null for no limit of its own. */
 export function KeySpendLimit(description: string): PropertyDecorator {
   const maximum = Number.MAX_SAFE_INTEGER;
   const message = `monthly_spend_limit must be an integer from 1 to ${maximum}, or null`;

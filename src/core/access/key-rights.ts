@@ -6,26 +6,26 @@ import {
   ROLES_OF,
   type KeyRight,
   type TenantRole,
-} from '../people/roles.js';
+} from './roles.js';
 import type { Caller } from './caller.js';
 
-/** The limits of a key's rights; stored with the key and checked at each read. */
+/** Bounds on a key's rights, stored with the key and evaluated on every read. */
 export interface KeyBounds {
-  /** Rights that its creator lacked. */
+  /** Rights the creator lacked. */
   withheldRights: KeyRight[];
-  /** The member who created it, or whose key did; null: no member. */
+  /** The member who created the key or one of its ancestors; null when no member did. */
   boundByPersonId: string | null;
 }
 
-/** Bounds as the database has them, with the member's role at present. */
+/** Stored bounds with the member's current role. */
 export interface StoredBounds {
   withheldRights: KeyRight[];
-  /** Null: bound by no member, or the member left or was disabled. */
+  /** Null when no member bounds the key, or the member left or was disabled. */
   makerRole: TenantRole | null;
   isBoundByPerson: boolean;
 }
 
-/** The role of the member who bounds the row `key` of api_keys; null also after they left. */
+/** Returns SQL for the current role of the member who bounds the `api_keys` row `key`; null once they left. */
 export const makerRoleOf = (
   key: string,
 ): string => `CASE WHEN ${key}.bound_by_person_id IS NOT NULL THEN (
@@ -33,7 +33,7 @@ export const makerRoleOf = (
    WHERE person_id = ${key}.bound_by_person_id AND memberships.tenant_id = ${key}.tenant_id
      AND disabled_at IS NULL) END`;
 
-/** A condition: the key of a row's scope has a right at present; true for rows of the whole tenant. */
+/** Returns SQL for whether the key of a row's scope currently has a right; true for rows of the whole tenant. */
 export function scopeHolds(right: KeyRight, column = 'scope_key_id'): string {
   const roles = ROLES_OF[right].map((role) => `'${role}'`).join();
   return `NOT EXISTS (
@@ -43,10 +43,10 @@ export function scopeHolds(right: KeyRight, column = 'scope_key_id'): string {
         OR link.bound_by_person_id IS NOT NULL AND coalesce(${makerRoleOf('link')} NOT IN (${roles}), true)))`;
 }
 
-/** Rights missing from keys that operators create for a tenant: prompts and answers belong to the tenant. */
+/** Bounds of keys that operators create for a tenant: stored prompts and answers belong to the tenant alone. */
 export const OPERATOR_BOUNDS: KeyBounds = { withheldRights: ['content'], boundByPersonId: null };
 
-/** The rights that a key lacks, by its own bounds and by those of the keys above it. */
+/** Returns the rights that a key lacks by its own bounds and those of its ancestors. */
 export function withheldBy(chain: readonly StoredBounds[]): KeyRight[] {
   return KEY_RIGHTS.filter((right) => chain.some((bounds) => lacks(bounds, right)));
 }
@@ -56,7 +56,7 @@ function lacks({ withheldRights, makerRole, isBoundByPerson }: StoredBounds, rig
   return isBoundByPerson && (makerRole === null || !hasRight(makerRole, right));
 }
 
-/** Whether a session's role, or a key, has a right. */
+/** Returns whether a key, or a session's role, has a right. */
 export function holdsRight({ actingRole, withheld }: Caller, right: KeyRight): boolean {
   return actingRole === undefined
     ? withheld?.includes(right) !== true
@@ -77,8 +77,8 @@ export function requireRight(caller: Caller, right: KeyRight, param = 'authoriza
 }
 
 /**
- * Lets a caller give a member only a role whose rights it has itself: without `content`, none is
- * made an owner.
+ * Requires that a caller has every right of the role it grants. Without `content`, it cannot appoint
+ * an owner.
  *
  * @throws PermissionError
  */
@@ -87,11 +87,11 @@ export function requireRightsOf(caller: Caller, role: TenantRole): void {
 }
 
 /**
- * Returns the bounds of a key that a caller creates or grants rights to.
+ * Returns the bounds of a key that a caller creates or whose rights it changes.
  *
- * @param actorId who acts
- * @param own the bounds of the calling key; undefined: a session calls
- * @param rights that the key is to have; undefined: all that the caller has
+ * @param actorId the session's person; stored as the bounding member
+ * @param own bounds of the calling key; undefined for a session
+ * @param rights wanted rights of the key; undefined for all rights of the caller
  */
 export function boundsFor(
   caller: Caller,
@@ -109,7 +109,12 @@ export function boundsFor(
   };
 }
 
-/** No caller grants a right that it lacks, none grants itself any, and a routing key only bounds keys below it. */
+/**
+ * Requires that a caller has every right it grants, does not change its own rights, and, as a
+ * routing key, changes only keys below it.
+ *
+ * @throws PermissionError
+ */
 export function refuseRights(
   caller: Caller,
   key: { id: string; ancestorIds: readonly string[] },
@@ -118,14 +123,14 @@ export function refuseRights(
   const isBelow = key.ancestorIds.includes(caller.apiKeyId);
   if (key.id === caller.apiKeyId || (caller.keyType === 'routing' && !isBelow)) {
     throw new PermissionError(
-      'A key cannot change its own rights, and a routing key only those of keys that it made. Use a management key (sk-mgmt-…).',
+      'A key cannot change its own rights, and a routing key can change only those of keys below it. Use a management key (sk-mgmt-…).',
       'rights',
     );
   }
   for (const right of rights) requireRight(caller, right, 'rights');
 }
 
-/** Management keys run the account, so dealing with them takes the right `own`. */
+/** Returns whether a caller may handle management keys, which takes the right `own`. */
 export function runsAccount(caller: Caller): boolean {
   return caller.keyType === 'management' && holdsRight(caller, 'own');
 }

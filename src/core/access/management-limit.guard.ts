@@ -19,13 +19,13 @@ import { KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
 import type { RateLimitDecision } from './rate-limit-decisions.js';
 import { RateLimiter } from './rate-limiters.js';
 
-/** Who waits for a hundred jobs asks after each of them every few seconds. */
+/** A client that waits for a hundred jobs polls each of them every few seconds. */
 const POLLS_PER_MANAGEMENT_REQUEST = 10;
-const REFUSAL_TAKES_MS = 100;
-/** A report may read all that a tenant ever did. */
+const REFUSAL_DELAY_MS = 100;
+/** A report may read the tenant's entire history. */
 const REPORTS_AT_ONCE = 2;
 
-/** Counts what is no inference against the key's minute of such requests, polls apart from the rest. */
+/** Counts management requests (everything but inference) per key and minute, polls separately. */
 @Injectable()
 export class ManagementLimitGuard implements CanActivate {
   private readonly perMinute: number;
@@ -42,7 +42,7 @@ export class ManagementLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const caller = countedOf(http.getRequest<GatewayRequest>());
-    // Refusals wait for their turn as well: to send thousands of them is work, too.
+    // Refusals queue too: sending thousands of them is work.
     const turn = this.inFlight.waitForTurn(caller, http.getResponse<Response>());
     return turn ? turn.then(() => this.count(caller, context)) : this.count(caller, context);
   }
@@ -70,19 +70,19 @@ export class ManagementLimitGuard implements CanActivate {
   }
 }
 
-/** Whoever asks on and on when refused is answered slowly, and the tenant's turn lasts as long. */
+/** Delays refusals, so that callers that retry at once are slowed down and keep their tenant's place busy. */
 async function admit({ allowed, limit, retryAfterSeconds }: RateLimitDecision): Promise<true> {
   if (allowed) return true;
-  await pause(REFUSAL_TAKES_MS);
+  await pause(REFUSAL_DELAY_MS);
   throw new RateLimitError(
     'management_rate_limit_per_minute',
-    `This key may make ${limit} such requests per minute. Try again in ${retryAfterSeconds} s.`,
+    `This key may make ${limit} management requests per minute. Try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
     'management_rate_limit_per_minute',
   );
 }
 
-/** Lets few of a tenant's requests be at work at once. */
+/** Limits how many of a tenant's requests run at once. */
 @Injectable()
 class TurnGuard implements CanActivate {
   constructor(private readonly inFlight: InFlightLimiter) {}
@@ -95,12 +95,12 @@ class TurnGuard implements CanActivate {
   }
 }
 
-/** For handlers below `@Inference` that take work in and answer at once; to stand above it. */
+/** For handlers under `@Inference` that enqueue work and return at once; place it above `@Inference`. */
 export function InTurn(): MethodDecorator & ClassDecorator {
   return UseGuards(TurnGuard);
 }
 
-/** Lets two reports of a tenant run at once. */
+/** Admits two reports of a tenant at a time. */
 @Injectable()
 class ReportGuard implements CanActivate {
   constructor(private readonly inFlight: InFlightLimiter) {}
@@ -113,10 +113,10 @@ class ReportGuard implements CanActivate {
   }
 }
 
-/** For handlers behind `@Authenticated` that keep the database busy: exports and sums. */
+/** For handlers behind `@Authenticated` that keep the database busy, such as exports and analytics. */
 export function Report(): MethodDecorator & ClassDecorator {
   return applyDecorators(
     UseGuards(ReportGuard),
-    ApiErrorResponse(429, 'The tenant has two exports or reports open already; see `Retry-After`.'),
+    ApiErrorResponse(429, 'The tenant has two exports or reports open; see `Retry-After`.'),
   );
 }

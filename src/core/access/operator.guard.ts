@@ -8,13 +8,13 @@ import { isAdminKey } from './api-key.js';
 import type { Operator } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { KeyDirectory } from './key-directory.service.js';
-import { SessionGate } from '../people/session-gate.service.js';
+import { SessionGate } from './sessions/session-gate.service.js';
 import { WrongKeys } from './wrong-keys.js';
 
-/** All operators together may fill so much of the memory for bodies as one tenant. */
+/** All operators together get the share of body memory that one tenant gets. */
 const BODY_SHARE = 'operators';
 
-/** Lets an operator's request pass, a change only an admin's, and attaches who it is. */
+/** Admits requests of operators, changes only by admins, and attaches the operator. */
 @Injectable()
 export class OperatorGuard implements CanActivate {
   constructor(
@@ -30,7 +30,7 @@ export class OperatorGuard implements CanActivate {
     const operator = await this.identify(request);
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     if (operator.role !== 'admin' && !isReading) {
-      throw new PermissionError('An auditor may only read; changes need the role admin.');
+      throw new PermissionError('An auditor may only read. Changes need the role `admin`.');
     }
     request.operator = operator;
     request.bodyShare = this.bodies.shareOf(BODY_SHARE);
@@ -67,11 +67,11 @@ export class OperatorGuard implements CanActivate {
     return { actor: { kind: 'admin_key', id: key.id, name: key.name }, role: key.role };
   }
 
-  /** A tenant's key is told that it is the wrong kind, and nobody whether one exists that does not. */
+  /** Names the wrong kind of key only to holders of a valid tenant key. */
   private async refuse(presented: string): Promise<never> {
     if ((await this.tenantKeys.resolve(presented))?.status === 'active') {
       throw new PermissionError("This path needs an operator's key (sk-admin-…).");
     }
-    throw new AuthenticationError('The key is unknown; this path needs an admin key (sk-admin-…).');
+    throw new AuthenticationError('The key is unknown. This path needs an admin key (sk-admin-…).');
   }
 }

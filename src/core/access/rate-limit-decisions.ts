@@ -1,8 +1,7 @@
 export const WINDOW_MS = 60_000;
 
 /**
- * The decision on the `count`th request of a key in the clock minute that `nowMs` (Unix
- * milliseconds) falls in. Pure.
+ * Decides on the `count`th request of a key in the clock minute of `nowMs` (Unix milliseconds).
  */
 export function decideRateLimit(limit: number, count: number, nowMs: number): RateLimitDecision {
   const resetAtMs = (Math.floor(nowMs / WINDOW_MS) + 1) * WINDOW_MS;
@@ -15,7 +14,7 @@ export function decideRateLimit(limit: number, count: number, nowMs: number): Ra
   };
 }
 
-/** Of the decisions on several counters of a request, the one that its caller has to heed. */
+/** Returns the decision that limits the caller more: a refusal, or the one with fewer requests left. */
 export function tighterOf(
   one: RateLimitDecision | undefined,
   other: RateLimitDecision,
@@ -24,7 +23,7 @@ export function tighterOf(
   return one.remaining <= other.remaining ? one : other;
 }
 
-/** Whether one more request of a key fits its current minute, and what to tell the caller. */
+/** Whether one more request of a key fits the current minute, with the values of its headers. */
 export interface RateLimitDecision {
   readonly allowed: boolean;
   /** Requests per minute. */
@@ -37,22 +36,22 @@ export interface RateLimitDecision {
   readonly retryAfterSeconds: number;
 }
 
-/** What is counted besides, more or less. */
+/** A correction to a counter; the amount may be negative. */
 export interface MinuteChange {
-  /** Of a counter. */
+  /** Name of the counter. */
   readonly name: string;
   readonly amount: number;
 }
 
-/** What a request takes of a counter, of which there is so much in a minute. */
+/** A request's share of a counter with a limit per minute. */
 export interface MinutePart extends MinuteChange {
   readonly limit: number;
 }
 
 export interface PartsDecision {
-  /** In which it was counted, since 1970. */
+  /** Minutes from 1970 to the one it was counted in. */
   readonly minute: number;
-  /** The part for which there is no room, and what the minute has left of it; undefined: all were taken. */
+  /** The first part that did not fit, with its remaining amount; undefined when all were counted. */
   readonly refused?: {
     readonly index: number;
     readonly remaining: number;
@@ -60,7 +59,7 @@ export interface PartsDecision {
   };
 }
 
-/** @param refused index of the part that does not fit, below 0: all fit */
+/** @param refused index of the part that does not fit; negative when all fit */
 export function decideParts(
   parts: readonly MinutePart[],
   refused: number,

@@ -1,9 +1,9 @@
-/** What Redis does at once, and nothing comes between, when it counts. */
+/** Lua scripts that Redis runs atomically to count requests. */
 
 /**
- * Counts one request. The minute is that of Redis's own clock, so instances whose clocks differ
- * still share one window. The window is kept beside the count, not left to the key's expiry, whose
- * last millisecond belongs to the next minute; expiry only frees the memory of idle keys.
+ * Counts one request. Uses the clock of Redis, so that instances with different clocks share a
+ * window. The window is stored with the count instead of relying on the key's expiry, whose last
+ * millisecond belongs to the next minute; expiry only frees the memory of idle keys.
  */
 export const TAKE_SCRIPT = `
 local time = redis.call('TIME')
@@ -34,7 +34,7 @@ local function add(key, amount)
 end
 `;
 
-/** Amount and limit of each counter; answers which one refuses, from 1, and what stands in that. */
+/** Arguments: amount and limit per counter. Returns the 1-based index of the refusing counter and its count. */
 export const TAKE_PARTS_SCRIPT = `${NOW}
 for index, key in ipairs(KEYS) do
   local count = of(key)
@@ -46,7 +46,7 @@ for index, key in ipairs(KEYS) do add(key, tonumber(ARGV[2 * index - 1])) end
 return {0, 0, now_ms}
 `;
 
-/** The minute of what is corrected, then the amount of each counter. */
+/** Arguments: the minute being corrected, then one amount per counter. */
 export const CORRECT_SCRIPT = `${NOW}
 for index, key in ipairs(KEYS) do
   local amount = tonumber(ARGV[index + 1])

@@ -19,13 +19,13 @@ const caller = {
 } as const;
 
 describe(RateLimitGuard.name, () => {
-  it('leaves its decision on the request, for the headers', () => {
+  it('attaches its decision to the request for the headers', () => {
     const request = { caller } as unknown as GatewayRequest;
     expect(guard(1).canActivate(contextOf(request))).toBe(true);
     expect(request.rateLimit).toMatchObject({ limit: 1, remaining: 0 });
   });
 
-  it('answers 429 with the seconds to wait, and still leaves the decision', () => {
+  it('returns 429 with the seconds to wait and still attaches the decision', () => {
     const request = { caller } as unknown as GatewayRequest;
     expect(() => guard(2).canActivate(contextOf(request))).toThrow(
       expect.objectContaining({
@@ -38,7 +38,7 @@ describe(RateLimitGuard.name, () => {
     expect(request.rateLimit).toMatchObject({ allowed: false });
   });
 
-  it('waits for a limiter that answers later', async () => {
+  it('waits for an asynchronous limiter', async () => {
     const request = { caller } as unknown as GatewayRequest;
     await expect(guard(1, { late: true }).canActivate(contextOf(request))).resolves.toBe(true);
     await expect(guard(2, { late: true }).canActivate(contextOf(request))).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describe(RateLimitGuard.name, () => {
     });
   });
 
-  it('counts a call only when it has its turn', async () => {
+  it('counts a call only when fair scheduling starts it', async () => {
     const starts = new FairStarts(new ContentionWindow());
     for (let index = 0; index < 5; index++)
       void starts.waitForTurn(`tenant ${index % 2}`, responseOf());
@@ -79,7 +79,7 @@ describe(RateLimitInterceptor.name, () => {
   });
 });
 
-/** A guard whose limiter has counted so many requests. */
+/** Makes a guard whose limiter has counted `count` requests. */
 function guard(
   count: number,
   options?: { late?: boolean },

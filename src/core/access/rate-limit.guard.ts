@@ -16,7 +16,7 @@ import { RateLimiter } from './rate-limiters.js';
 import type { Observable } from 'rxjs';
 import type { ServerResponse } from 'node:http';
 
-/** Puts the guard's decision on the answer, before a handler may send its head. */
+/** Sets the rate limit headers before a handler can send the response head. */
 @Injectable()
 export class RateLimitInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -27,7 +27,10 @@ export class RateLimitInterceptor implements NestInterceptor {
   }
 }
 
-/** Counts the request, once it has its turn, against its key's minute and what it has open, and refuses it when either is used up. */
+/**
+ * Waits for fair scheduling, then counts the request against the key's rate limit and its open requests,
+ * and refuses it when either is used up.
+ */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
@@ -44,7 +47,7 @@ export class RateLimitGuard implements CanActivate {
     if (!caller) {
       throw new InternalError({ cause: new Error('RateLimitGuard ran before ApiKeyGuard') });
     }
-    // Refusals wait for their turn as well: to send thousands of them is work, too.
+    // Refusals queue too: sending thousands of them is work.
     const turn = this.starts.waitForTurn(caller.tenantId, response);
     return turn
       ? turn.then(() => this.count(caller, request, response))
@@ -81,7 +84,7 @@ function assertAllowed(request: GatewayRequest, decision: RateLimitDecision): vo
   );
 }
 
-/** Puts on an answer what every inference answer carries after the key check, errors included. */
+/** Sets the rate limit headers, which all inference responses carry after the key check, errors included. */
 export function setRateLimitHeaders(
   response: ServerResponse,
   { limit, remaining, resetAtSeconds }: RateLimitDecision,

@@ -14,13 +14,13 @@ describe(InProcessRateLimiter.name, () => {
     jest.useRealTimers();
   });
 
-  it('admits as many requests as the limit says and not one more', () => {
+  it('admits exactly as many requests as the limit', () => {
     const decisions = [1, 2, 3, 4].map(() => limiter.take(callerWith(3)));
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
     expect(decisions.map(({ remaining }) => remaining)).toEqual([2, 1, 0, 0]);
   });
 
-  it('names the end of the clock minute, and rounds the wait up', () => {
+  it('returns the end of the clock minute and rounds the wait up', () => {
     expect(limiter.take(callerWith(3))).toEqual({
       allowed: true,
       limit: 3,
@@ -30,24 +30,24 @@ describe(InProcessRateLimiter.name, () => {
     });
   });
 
-  it('never asks for a wait below one second', () => {
+  it('never returns a wait below one second', () => {
     jest.setSystemTime(Date.UTC(2026, 0, 1, 12, 0, 59, 999));
     expect(limiter.take(callerWith(3)).retryAfterSeconds).toBe(1);
   });
 
-  it('begins anew with the next clock minute', () => {
+  it('resets at the next clock minute', () => {
     limiter.take(callerWith(1));
     expect(limiter.take(callerWith(1)).allowed).toBe(false);
     jest.setSystemTime(Date.UTC(2026, 0, 1, 12, 1));
     expect(limiter.take(callerWith(1))).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  it('counts each key for itself', () => {
+  it('counts each key separately', () => {
     limiter.take(callerWith(1, 'one'));
     expect(limiter.take(callerWith(1, 'other')).allowed).toBe(true);
   });
 
-  it('counts keys under one on that one, and on a lower limit of their own', () => {
+  it('counts nested keys against their root, and against lower limits of their own', () => {
     const root = { id: 'root', rateLimitPerMinute: 4 };
     const child = { ...callerWith(4, 'child'), countsOn: [root] };
     const lower = { id: 'lower', rateLimitPerMinute: 2 };
@@ -57,7 +57,7 @@ describe(InProcessRateLimiter.name, () => {
     expect(decisions.map(({ allowed, limit, remaining }) => [allowed, limit, remaining])).toEqual([
       [true, 2, 1],
       [true, 2, 0],
-      // Refused on its own, it takes nothing of the root's.
+      // A refusal by its own limit uses up none of the root's.
       [false, 2, 0],
       [true, 4, 1],
       [true, 4, 0],
@@ -65,7 +65,7 @@ describe(InProcessRateLimiter.name, () => {
     ]);
   });
 
-  it('keeps no counts of past minutes', () => {
+  it('drops counts of past minutes', () => {
     for (let key = 0; key < 100; key++) limiter.take(callerWith(1, String(key)));
     jest.setSystemTime(Date.UTC(2026, 0, 1, 12, 1));
     limiter.take(callerWith(1));

@@ -18,36 +18,36 @@ import { CORRECT_SCRIPT, TAKE_PARTS_SCRIPT, TAKE_SCRIPT } from './rate-limit-scr
 /** Counts requests per key in fixed windows of one clock minute. */
 export abstract class RateLimiter {
   /**
-   * Counts one request and decides on it. A key under others counts on those too, the nearest first
-   * and no further than one that refuses, so that it cannot use up more of theirs than its own.
+   * Counts one request and decides on it. A nested key also counts against its ancestors, nearest
+   * first, and stops at the first refusal so that refused requests use up none of the ancestors' limits.
    */
   abstract take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision>;
 
-  /** Takes all parts of their counters' minute, or none of them where one does not fit. */
+  /** Counts all parts in the current minute, or none of them when one does not fit. */
   abstract takeParts(parts: readonly MinutePart[]): PartsDecision | Promise<PartsDecision>;
 
   /**
-   * Counts so much more on counters, in the minute that it is now, or less, if that is still the
-   * minute in which it was counted. Never rejects.
+   * Corrects counters. Increases count in the current minute; decreases apply only while `minute` is
+   * the current one. Never rejects.
    *
-   * @param minute of the `takeParts` that is corrected
+   * @param minute from the `takeParts` being corrected
    */
   abstract correct(changes: readonly MinuteChange[], minute: number): void | Promise<void>;
 
-  /** Whether it counts in this process alone for now, because Redis fails. */
+  /** Whether it counts in this process only, because Redis is failing. */
   get isDegraded(): boolean {
     return false;
   }
 
-  /** Finds out whether Redis is back, which else shows with the next request. Never rejects. */
+  /** Probes Redis, so that recovery does not wait for the next request. Never rejects. */
   check(): Promise<void> {
     return Promise.resolve();
   }
 }
 
 /**
- * Counts within this process: exact for one instance. Memory is bounded by the keys seen in one
- * minute, because all counts are dropped when the next one begins.
+ * Counts in this process, which is exact for one instance. Memory is bounded by the keys of one minute,
+ * because all counts are dropped when the next one begins.
  */
 export class InProcessRateLimiter extends RateLimiter {
   constructor(private readonly clock: Pick<Clock, 'now'> = SYSTEM_CLOCK) {
@@ -96,7 +96,7 @@ export class InProcessRateLimiter extends RateLimiter {
     return this.counts.get(name) ?? 0;
   }
 
-  /** Drops the counts of a minute that is over. @returns Unix milliseconds */
+  /** Drops the counts of past minutes. @returns Unix milliseconds */
   private enterMinute(): number {
     const nowMs = this.clock.now();
     const window = Math.floor(nowMs / WINDOW_MS);
@@ -114,12 +114,12 @@ export class InProcessRateLimiter extends RateLimiter {
   }
 }
 
-/** A request never waits longer for its count. */
+/** Longest wait of a request for its count. */
 const COMMAND_TIMEOUT_MS = 500;
 
 /**
- * Counts in Redis, exactly over all instances. While Redis fails, each instance counts for itself:
- * requests go on, under a limit that is per instance then.
+ * Counts in Redis, exactly across instances. While Redis is failing, each instance counts for itself, so
+ * the limit applies per instance.
  */
 export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
   private readonly redis: PausingRedis<RedisWithTake>;
@@ -137,8 +137,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       },
       logger: new Logger(RedisRateLimiter.name),
       whenFailing: (reason) =>
-        `Redis does not count requests (${reason}); rate limits hold per instance until it does`,
-      whenBack: 'Redis counts requests again; rate limits hold over all instances',
+        `Redis does not count requests (${reason}); rate limits apply per instance meanwhile`,
+      whenBack: 'Redis counts requests again; rate limits apply across instances',
     });
   }
 
@@ -154,7 +154,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return this.redis.isDegraded;
   }
 
-  /** By counting, since a Redis without memory answers and counts nothing. */
+  /** Probes with a count, since a Redis out of memory answers but does not count. */
   override async check(): Promise<void> {
     await this.redis.ask((redis) => redis.takeRequest('gateway:rate-limit:check'));
   }
@@ -216,12 +216,12 @@ function assertCounts<Counts extends readonly number[]>(reply: Counts, length: n
     reply.length === length &&
     reply.every((count) => Number.isSafeInteger(count) && count >= 0);
   if (isValid) return reply;
-  throw new Error('it gave no counts');
+  throw new Error('unexpected reply');
 }
 
 function nameInRedis(name: string): string {
   return `gateway:rate-limit:${name}`;
 }
 
-/** Whose count, and its limit. */
+/** The counters of a caller and their limits. */
 type CountedCaller = Pick<Caller, 'apiKeyId' | 'rateLimitPerMinute' | 'countsOn'>;

@@ -29,11 +29,11 @@ describe(RequestRates.name, () => {
     return undefined;
   };
 
-  it('has nothing to do where only other things are limited', () => {
+  it('does nothing when only other limits are set', () => {
     expect(take(5, { max_in_flight: 1 })).toBeUndefined();
   });
 
-  it('counts requests of one minute, and names the limit and the next', () => {
+  it('counts requests per minute and names the limit and when to retry', () => {
     const limits = { requests_per_minute: 2 };
     take(1, limits);
     take(1, limits);
@@ -47,7 +47,7 @@ describe(RequestRates.name, () => {
     expect(take(1, limits)).toBeDefined();
   });
 
-  it('takes nothing of anybody where somebody has no room', () => {
+  it('counts against no subject when one has no room', () => {
     const [key, tenant] = [{ requests_per_minute: 2 }, { requests_per_minute: 1 }];
     take(1, null, tenant);
     for (let round = 0; round < 3; round++) {
@@ -60,13 +60,13 @@ describe(RequestRates.name, () => {
     expect(faultOf(() => take(1, key))).toMatchObject({ param: 'api_key.requests_per_minute' });
   });
 
-  it('lets tokens in by the bound of the prompt, and counts what was used in its place', () => {
+  it('reserves the upper bound of prompt tokens and replaces it by actual usage', () => {
     const limits = { tokens_per_minute: 100 };
     const first = take(60, limits);
     expect(faultOf(() => take(41, limits))).toMatchObject({ param: 'api_key.tokens_per_minute' });
     first!.settle(20);
     take(60, limits)!.settle(95);
-    // 115 are used: more than there are, as nobody knew.
+    // 115 tokens are used, more than the limit, since usage is known only at the end.
     expect(faultOf(() => take(1, limits))).toMatchObject({
       message: expect.stringContaining('0 are left'),
     });
@@ -75,7 +75,7 @@ describe(RequestRates.name, () => {
     });
   });
 
-  it('counts in the next minute what was used beyond, and gives nothing back there', () => {
+  it('counts excess usage in the next minute but credits nothing back there', () => {
     const limits = { tokens_per_minute: 100 };
     const [long, short] = [take(10, limits), take(50, limits)];
     jest.advanceTimersByTime(40_000);
@@ -85,13 +85,13 @@ describe(RequestRates.name, () => {
     expect(take(20, limits)).toBeDefined();
   });
 
-  it('gives back what a refused request took', () => {
+  it('credits a refused request back', () => {
     const limits = { requests_per_minute: 1, tokens_per_minute: 10 };
     for (let round = 0; round < 5; round++) take(10, limits)!.giveBack();
     expect(take(10, limits)).toBeDefined();
   });
 
-  it('counts the tokens of what another process let in', () => {
+  it('counts the tokens of requests that another process admitted', () => {
     const limits = { tokens_per_minute: 100 };
     rates.resume('t', requestOf(10, limits, null))!.settle(5);
     rates.resume('t', requestOf(10, limits, null))!.settle(110);

@@ -10,7 +10,7 @@ interface RatePart extends MinutePart {
   readonly rate: 'requests_per_minute' | 'tokens_per_minute';
 }
 
-/** What a request has taken of its minute, for its tokens are known only at its end. */
+/** Amounts that a request counted against its minute, corrected once its actual tokens are known. */
 export class TakenRates {
   constructor(
     private readonly limiter: RateLimiter,
@@ -18,12 +18,12 @@ export class TakenRates {
     private readonly minute: number,
   ) {}
 
-  /** For a request that is refused after all. */
+  /** Uncounts a request that was refused later. */
   giveBack(): void {
     this.correct(this.parts.map(({ name, amount }) => ({ name, amount: -amount })));
   }
 
-  /** Counts the tokens that it has used in place of those that it was let in for. */
+  /** Replaces the estimated tokens by those actually used. */
   settle(tokens: number): void {
     const counted = this.parts.filter(({ rate }) => rate === 'tokens_per_minute');
     this.correct(counted.map(({ name, amount }) => ({ name, amount: tokens - amount })));
@@ -35,15 +35,15 @@ export class TakenRates {
   }
 }
 
-/** The requests and tokens per minute of tenants, keys and end users. */
+/** Enforces requests and tokens per minute of tenants, keys and end users. */
 @Injectable()
 export class RequestRates {
   constructor(private readonly limiter: RateLimiter) {}
 
   /**
-   * Counts a request on all of them, or on none where one has no room for it.
+   * Counts a request against all limits, or against none when one has no room.
    *
-   * @returns undefined where nobody's rate is limited
+   * @returns undefined when no limit applies
    * @throws RateLimitError naming the limit
    */
   take(tenantId: string, request: LimitedRequest): TakenRates | undefined | Promise<TakenRates> {
@@ -54,7 +54,7 @@ export class RequestRates {
     return this.taken(parts, decision);
   }
 
-  /** The same of a request that was let in elsewhere; what it used less is not given back. */
+  /** Resumes a request that another process admitted. Unused tokens are not credited back. */
   resume(tenantId: string, request: LimitedRequest): TakenRates | undefined {
     const parts = partsOf(tenantId, request);
     return parts.length === 0 ? undefined : new TakenRates(this.limiter, parts, -1);
@@ -64,15 +64,15 @@ export class RequestRates {
     if (!refused) return new TakenRates(this.limiter, parts, minute);
     const { subject, rate, amount, limit } = parts[refused.index]!;
     const { remaining, retryAfterSeconds } = refused;
-    const most = `This ${nameOf(subject.scope)} may `;
-    const again = `Try again in ${retryAfterSeconds} s, when the next minute begins.`;
-    let message = `${most}make ${limit} requests per minute (requests_per_minute). ${again}`;
+    const limited = `This ${nameOf(subject.scope)} may `;
+    const retry = `Try again in ${retryAfterSeconds} s, when the next minute begins.`;
+    let message = `${limited}make ${limit} requests per minute (requests_per_minute). ${retry}`;
     if (rate === 'tokens_per_minute') {
-      const use = `${most}use ${limit} tokens per minute (tokens_per_minute)`;
+      const use = `${limited}use ${limit} tokens per minute (tokens_per_minute)`;
       message =
         amount > limit
           ? `${use}, and this prompt alone counts as ${amount}. Shorten it, or ask for a higher limit.`
-          : `${use}: ${remaining} are left and this prompt counts as ${amount}. ${again}`;
+          : `${use}. ${remaining} are left, and this prompt counts as ${amount}. ${retry}`;
     }
     throw new RateLimitError(`${subject.scope}.${rate}`, message, retryAfterSeconds, rate);
   }
@@ -80,21 +80,21 @@ export class RequestRates {
 
 type LimitedRequest = Pick<BillableRequest, 'limits' | 'routes'>;
 
-/** A prompt counts by its bound, as tokens are known only at the end. */
+/** Counts a prompt by its upper bound of tokens, since the actual number is known only at the end. */
 function partsOf(tenantId: string, { limits = [], routes: [route] }: LimitedRequest): RatePart[] {
   const parts: RatePart[] = [];
   const tokens = route.ceiling.inputTokens;
   for (const subject of limits) {
-    // In braces what keeps all counters of a request in one part of a Redis cluster.
+    // The hash tag in braces keeps all counters of a request in one slot of a Redis Cluster.
     const name = `{${tenantId}}:${subject.scope}:${subject.id}`;
-    const { requests_per_minute: requests, tokens_per_minute: most } = subject;
+    const { requests_per_minute: requests, tokens_per_minute: tokenLimit } = subject;
     if (requests !== undefined) {
       const rate = 'requests_per_minute';
       parts.push({ name: `${name}:requests`, amount: 1, limit: requests, subject, rate });
     }
-    if (most !== undefined) {
+    if (tokenLimit !== undefined) {
       const rate = 'tokens_per_minute';
-      parts.push({ name: `${name}:tokens`, amount: tokens, limit: most, subject, rate });
+      parts.push({ name: `${name}:tokens`, amount: tokens, limit: tokenLimit, subject, rate });
     }
   }
   return parts;

@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Column, VirtualColumn } from 'typeorm';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { Caller } from './caller.js';
 
 export const SCOPE_TYPES = ['tenant', 'key'] as const;
 
-/** Which requests a stored account, destination or webhook serves. */
+/** Requests that a stored account, destination or webhook serves. */
 export class ScopeDto {
   @ApiProperty({
     enum: SCOPE_TYPES,
@@ -21,22 +22,34 @@ export class ScopeDto {
   api_key_id!: string | null;
 }
 
-/** The key of a request, and those above it. */
+/** A key and its ancestors. */
 export type KeyChain = Pick<Caller, 'apiKeyId' | 'ancestorIds'>;
 
-/** The scope of a row, as `SCOPE_COLUMNS` selects it. */
+/** A row's scope, as selected by `SCOPE_COLUMNS`. */
 export interface ScopedRow {
-  /** Null: the row serves the whole tenant. */
+  /** Null when the row serves the whole tenant. */
   scopeKeyId: string | null;
-  /** The keys above the scope's key. */
+  /** Ancestors of the scope's key. */
   scopeAncestorIds: string[];
+}
+
+/** Columns of entities that serve a whole tenant or the requests of one key and its descendants. */
+export abstract class ScopedEntity implements ScopedRow {
+  @Column('uuid', { nullable: true })
+  scopeKeyId!: string | null;
+
+  @VirtualColumn('uuid', {
+    query: (row) =>
+      `SELECT ARRAY(SELECT unnest(ancestor_ids) FROM api_keys WHERE id = ${row}.scope_key_id)`,
+  })
+  scopeAncestorIds!: string[];
 }
 
 /** Selects a `ScopedRow` from a table with a column `scope_key_id`. */
 export const SCOPE_COLUMNS = `scope_key_id AS "scopeKeyId",
   ARRAY(SELECT unnest(ancestor_ids) FROM api_keys WHERE api_keys.id = scope_key_id) AS "scopeAncestorIds"`;
 
-/** Holds unless the key of a row's scope, or a key above it, is revoked or expired. */
+/** Returns SQL that is false once the key of a row's scope, or an ancestor, is revoked or expired. */
 export function scopeIsLive(column = 'scope_key_id'): string {
   return `NOT EXISTS (
     SELECT FROM api_keys scope_key JOIN api_keys link
@@ -44,12 +57,12 @@ export function scopeIsLive(column = 'scope_key_id'): string {
      WHERE scope_key.id = ${column} AND (link.revoked_at IS NOT NULL OR link.expires_at <= now()))`;
 }
 
-/** Returns the scope of what a caller stores: its own key for a routing key, else null for the tenant. */
+/** Returns the scope of rows that a caller creates: its own key for a routing key, else null for the tenant. */
 export function scopeKeyOf({ keyType, apiKeyId }: Caller): string | null {
   return keyType === 'routing' ? apiKeyId : null;
 }
 
-/** Whether a row of this scope serves the requests of a key. */
+/** Returns whether a row of this scope serves the requests of a key. */
 export function isInScope(scopeKeyId: string | null, { apiKeyId, ancestorIds }: KeyChain): boolean {
   return (
     scopeKeyId === null || scopeKeyId === apiKeyId || ancestorIds?.includes(scopeKeyId) === true
@@ -64,7 +77,7 @@ export function toScope(scopeKeyId: string | null): ScopeDto {
  * Limits a routing key to rows of its own scope and of the keys below it. Changing a row of another
  * key would redirect that key's requests.
  *
- * @param noun what the row is, as `destination`
+ * @param noun kind of row, such as `destination`
  * @throws PermissionError
  */
 export function refuseOutOfScope(caller: Caller, row: ScopedRow, noun: string): void {

@@ -10,27 +10,32 @@ import { UnauthenticatedQueue } from './unauthenticated-queue.js';
 
 const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
 
-function makeTurns() {
+function makeQueue() {
   const config = loadConfig({ GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8' }, []);
-  const inFlight = Object.assign(new InFlightLimiter(config), { turnsAtOnce: 1 });
-  const turns = new UnauthenticatedQueue(inFlight, new ClientNetworks(config));
-  const askFrom = (url: string, response: Closing, remoteAddress: string, forwarded?: string) => {
+  const inFlight = new InFlightLimiter(config, 1);
+  const queue = new UnauthenticatedQueue(inFlight, new ClientNetworks(config));
+  const requestFrom = (
+    url: string,
+    response: Closing,
+    remoteAddress: string,
+    forwarded?: string,
+  ) => {
     const headers = { 'x-forwarded-for': forwarded };
-    return turns.turnOf(
+    return queue.turnOf(
       { url, headers, socket: { remoteAddress } } as unknown as IncomingMessage,
       response,
     );
   };
   const ask = (url: string, response: Closing = openResponse()) =>
-    askFrom(url, response, '192.0.2.1');
-  return { ask, askFrom };
+    requestFrom(url, response, '192.0.2.1');
+  return { ask, requestFrom };
 }
 
 describe(UnauthenticatedQueue.name, () => {
   it.each(['/', '/docs', '/docs-json', '/console/assets/a.js', '/metrics', '/nothing', '*'])(
-    'has those who ask for %s take turns, each until the one before has its answer',
+    'queues requests for %s until the previous one is answered',
     async (url) => {
-      const { ask } = makeTurns();
+      const { ask } = makeQueue();
       const first = openResponse();
       expect(ask(url, first)).toBeUndefined();
       let hasTurn = false;
@@ -42,16 +47,16 @@ describe(UnauthenticatedQueue.name, () => {
     },
   );
 
-  it('has those who fetch a file wait until its first bytes may have left', async () => {
-    const { ask } = makeTurns();
+  it('queues file downloads for the first 25 ms of each', async () => {
+    const { ask } = makeQueue();
     expect(ask('/v1/artifacts/a?signature=b')).toBeUndefined();
     const startedMs = performance.now();
     await ask('/v1/artifacts/c');
     expect(performance.now() - startedMs).toBeGreaterThan(20);
   });
 
-  it('keeps probes waiting for probes alone', async () => {
-    const { ask } = makeTurns();
+  it('queues probes behind probes only', async () => {
+    const { ask } = makeQueue();
     for (let page = 0; page < 50; page++) void ask('/docs');
     const first = openResponse();
     expect(ask('/healthz', first)).toBeUndefined();
@@ -62,29 +67,29 @@ describe(UnauthenticatedQueue.name, () => {
   });
 
   it.each(['/v1/chat/completions', '/api/v1/responses', '/openai/deployments/a/chat/completions'])(
-    'keeps no caller of %s waiting',
+    'does not queue callers of %s',
     (url) => {
-      const { ask } = makeTurns();
+      const { ask } = makeQueue();
       for (let page = 0; page < 50; page++) void ask('/docs');
       for (let call = 0; call < 10; call++) expect(ask(url)).toBeUndefined();
     },
   );
 
-  it('refuses those beyond five hundred, and forgets who leaves', async () => {
-    const { ask } = makeTurns();
+  it('refuses requests when 500 are waiting and removes disconnected callers', async () => {
+    const { ask } = makeQueue();
     void ask('/');
-    const leaver = openResponse();
-    const left = ask('/', leaver);
+    const disconnected = openResponse();
+    const waiter = ask('/', disconnected);
     const waiting = Array.from({ length: 499 }, () => ask('/'));
     await expect(ask('/')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 2 });
-    leaver.emit('close');
-    await expect(left).rejects.toBeInstanceOf(CallerGoneError);
+    disconnected.emit('close');
+    await expect(waiter).rejects.toBeInstanceOf(CallerGoneError);
     void waiting.push(ask('/'));
     expect(waiting).toHaveLength(500);
   });
 
-  it('lets more probes wait, since a balancer may have the address of a crowd', async () => {
-    const { ask } = makeTurns();
+  it('lets more probes wait, since a load balancer may share an address with a crowd', async () => {
+    const { ask } = makeQueue();
     const first = openResponse();
     void ask('/healthz', first);
     const waiting = Array.from({ length: 10_000 }, () => ask('/readyz'));
@@ -101,13 +106,13 @@ describe(UnauthenticatedQueue.name, () => {
       ['10.0.0.1', '192.0.2.2'],
     ],
     ['the trusted proxy itself', ['10.0.0.1', '192.0.2.1'], ['10.0.0.1']],
-  ])('keeps %s not waiting for the requests of one', (_, [flood, of], [neighbour, ofIt]) => {
-    const { askFrom } = makeTurns();
+  ])('does not queue %s behind a flood', (_, [flood, of], [neighbour, ofIt]) => {
+    const { requestFrom } = makeQueue();
     for (const url of ['/docs', '/readyz']) {
       for (let page = 0; page < 600; page++) {
-        askFrom(url, openResponse(), flood, of)?.catch(() => undefined);
+        requestFrom(url, openResponse(), flood, of)?.catch(() => undefined);
       }
-      expect(askFrom(url, openResponse(), neighbour, ofIt)).toBeUndefined();
+      expect(requestFrom(url, openResponse(), neighbour, ofIt)).toBeUndefined();
     }
   });
 });

@@ -5,19 +5,19 @@ import { ClientNetworks } from './client-networks.js';
 import { InFlightLimiter, type Closing } from './in-flight-limiter.js';
 
 const RETRY_AFTER_SECONDS = 2;
-/** A balancer may have the address of a crowd that it brings, and takes a refusal for a process that is ill. */
+/** A load balancer may share its address with a crowd, and takes a refused probe for a failing process. */
 const MAX_WAITING_PROBES = 10_000;
 const PROBES = /^\/(?:healthz|readyz)(?:$|\?)/;
-/** What jobs have made: to begin with it is some work, and to send it is none that others wait for. */
+/** Results of jobs. Only opening one is work that others wait for; sending it is not. */
 const FILES = /^\/v1\/artifacts\//;
 const LONGEST_TURN_OF_FILE_MS = 25;
-/** Where callers have keys. */
+/** Paths that require a key. */
 const CALLERS = /^\/(?:(?:api\/)?v1|openai)\//;
 
 /**
- * Has those who fetch what needs no key take turns before anything is done for them, few of an address at once,
- * as a tenant does for what is no inference: pages are as much work as a tenant's call when thousands are asked for.
- * Where keys are needed nobody waits: a wrong one may come from the address of many right ones.
+ * Queues requests that need no key per address, like a tenant's management requests: thousands of page
+ * loads are as much work as model calls. Paths that need a key are exempt, since an address with invalid keys
+ * may also have many valid ones.
  */
 @Injectable()
 export class UnauthenticatedQueue {
@@ -27,8 +27,8 @@ export class UnauthenticatedQueue {
   ) {}
 
   /**
-   * @returns undefined when the request may go on at once
-   * @throws CallerGoneError when the caller leaves meanwhile; OverloadedError when too many wait already
+   * @returns undefined when the request may proceed at once
+   * @throws CallerGoneError when the caller disconnects; OverloadedError when too many wait
    */
   turnOf(request: IncomingMessage, response: Closing): Promise<void> | undefined {
     const { url = '' } = request;
@@ -48,7 +48,7 @@ function toOverload(error: unknown): never {
   if (!(error instanceof RateLimitError)) throw error;
   throw new OverloadedError(
     'authorization',
-    'Too many requests without a key wait to be answered. Send the request again in a moment.',
+    'Too many requests without a key are waiting. Try again in a few seconds.',
     RETRY_AFTER_SECONDS,
     'max_waiting_without_key',
   );

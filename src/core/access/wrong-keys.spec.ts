@@ -11,7 +11,7 @@ const from = (remoteAddress: string, forwarded?: string): GatewayRequest =>
     socket: { remoteAddress },
     headers: { 'x-forwarded-for': forwarded },
   }) as unknown as GatewayRequest;
-/** How many of so many requests are still answered with a plain 401. */
+/** Counts the requests that still get a 401 instead of a 429. */
 function passing(keys: WrongKeys, requests: readonly GatewayRequest[]): number {
   return requests.filter((request) => {
     try {
@@ -35,7 +35,7 @@ describe(WrongKeys.name, () => {
     jest.useRealTimers();
   });
 
-  it('lets an address send a hundred a minute', () => {
+  it('allows 100 requests without a valid key per address and minute', () => {
     const keys = wrongKeys();
     expect(
       passing(
@@ -51,12 +51,12 @@ describe(WrongKeys.name, () => {
   it.each<[string, (index: number) => string]>([
     ['a /64 of IPv6', (index) => `2001:db8:0:1::${index.toString(16)}`],
     [
-      'the same, however it is spelled',
+      'an address in any notation',
       (index) => (index % 2 ? '2001:db8::1:0:0:0:1' : '2001:0db8:0:1::2'),
     ],
     ['IPv4 over an IPv6 socket', (index) => (index % 2 ? '::ffff:192.0.2.1' : '192.0.2.1')],
     ['loopback', () => '::1'],
-  ])('takes %s for one address', (_, addressOf) => {
+  ])('treats %s as one address', (_, addressOf) => {
     expect(
       passing(
         wrongKeys(),
@@ -68,7 +68,7 @@ describe(WrongKeys.name, () => {
   it.each<[string, (index: number) => string]>([
     ['other networks of IPv6', (index) => `2001:db8:0:${index.toString(16)}::1`],
     ['other addresses of IPv4', (index) => `192.0.2.${index}`],
-  ])('counts %s apart', (_, addressOf) => {
+  ])('counts %s separately', (_, addressOf) => {
     expect(
       passing(
         wrongKeys(),
@@ -77,7 +77,7 @@ describe(WrongKeys.name, () => {
     ).toBe(150);
   });
 
-  it('believes X-Forwarded-For from trusted proxies only, and from the right', () => {
+  it('reads X-Forwarded-For only from trusted proxies, from right to left', () => {
     const forged = many((index) => from('192.0.2.1', `198.51.100.${index}`));
     expect(passing(wrongKeys(), forged)).toBe(100);
     expect(passing(wrongKeys('10.0.0.0/8'), forged)).toBe(100);

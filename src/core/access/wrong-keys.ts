@@ -3,14 +3,14 @@ import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { ClientNetworks, type Addressed } from './client-networks.js';
 import { WINDOW_MS } from './rate-limit-decisions.js';
 
-/** Wrong keys that one address may send in a minute before it hears 429. */
+/** Requests without a valid key that one address may send per minute before it gets 429. */
 const MAX_WRONG_KEYS = 100;
-/** The oldest is forgotten for the next one. */
+/** Beyond this, the oldest address is forgotten. */
 const MAX_ADDRESSES = 50_000;
 
 /**
- * Counts requests without a valid key by the address that they come from. Right keys from such an
- * address are served all the same: many callers may share it.
+ * Counts requests without a valid key by client address. Valid keys from such an address still work,
+ * since many callers may share it.
  */
 @Injectable()
 export class WrongKeys {
@@ -19,7 +19,7 @@ export class WrongKeys {
 
   constructor(private readonly networks: ClientNetworks) {}
 
-  /** To be called for each. @throws RateLimitError when there were too many in this minute */
+  /** Counts a request without a valid key. @throws RateLimitError beyond the limit of this minute */
   note(request: Addressed): void {
     const counts = this.countsOfNow();
     const address = this.networks.of(request);
@@ -32,7 +32,7 @@ export class WrongKeys {
     if (count > MAX_WRONG_KEYS) throw tooMany();
   }
 
-  /** Before work that others have to bear, too. @throws RateLimitError when there were too many by now */
+  /** Checks the limit before expensive work. @throws RateLimitError when it is used up */
   refuseMany(request: Addressed): void {
     const count = this.countsOfNow().get(this.networks.of(request)) ?? 0;
     if (count >= MAX_WRONG_KEYS) throw tooMany();
@@ -53,7 +53,7 @@ function tooMany(): RateLimitError {
   const retryAfterSeconds = Math.max(1, Math.ceil(leftMs / 1000));
   return new RateLimitError(
     'authorization',
-    `More than ${MAX_WRONG_KEYS} requests without a valid API key came from this address within a minute. Try again in ${retryAfterSeconds} s, with a key that is complete and current.`,
+    `More than ${MAX_WRONG_KEYS} requests without a valid API key came from this address within a minute. Try again in ${retryAfterSeconds} s with a complete, current key.`,
     retryAfterSeconds,
     'wrong_keys_per_address',
   );

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn, UpdateDateColumn, VirtualColumn } from 'typeorm';
-import { ScopedEntity } from '../access/scoped.entity.js';
+import { ScopedEntity } from '../access/scope.js';
 import type { Maker } from '../access/caller.js';
 import type { AlertCondition, AlertFormat, AlertKind } from './alert.js';
 import { storedText } from '../../platform/database/stored-text.js';

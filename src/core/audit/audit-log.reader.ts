@@ -22,7 +22,7 @@ export interface AuditLogFilters {
 /** Rows per read of an export; a row has at most 32 KB. */
 const BATCH_SIZE = 200;
 
-/** Reads who changed what, of one tenant or of all. */
+/** Reads the audit log of one tenant or of all. */
 @Injectable()
 export class AuditLogReader {
   constructor(
@@ -30,7 +30,7 @@ export class AuditLogReader {
     private readonly entries: Repository<AuditLogEntryEntity>,
   ) {}
 
-  /** Newest first. @param after the time and id of the last row of the page before */
+  /** Returns a page, newest first. @param after time and id of the previous page's last row */
   page(
     { start, end, ...filters }: AuditLogFilters,
     limit: number,
@@ -42,7 +42,7 @@ export class AuditLogReader {
     return newestFirst(query, limit, after).getMany();
   }
 
-  /** All that match, newest first and piece by piece; what comes meanwhile is not among them. */
+  /** Yields all matching rows in batches, newest first. Later rows are not included. */
   async *batches(filters: AuditLogFilters): AsyncGenerator<AuditLogEntryEntity[]> {
     let after: [Date, number] | undefined;
     for (;;) {
@@ -55,7 +55,7 @@ export class AuditLogReader {
   }
 }
 
-/** TypeORM takes no undefined conditions. */
+/** TypeORM rejects undefined conditions. */
 function withoutAbsent<Filters extends object>(filters: Filters): Partial<Filters> {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Partial<Filters>;

@@ -11,7 +11,7 @@ import {
 } from './audit-log.dto.js';
 import { AuditLogReader } from './audit-log.reader.js';
 
-/** Columns of the CSV: the API's row, with nested fields by path. */
+/** CSV columns: the fields of a row, nested ones by path. */
 const COLUMNS: [string, (row: AuditLogRowDto) => CsvValue][] = [
   ['id', (row) => row.id],
   ['created_at', (row) => row.created_at],
@@ -55,7 +55,7 @@ export class AuditLogService {
     }
   }
 
-  /** Yields them as JSON lines. */
+  /** Yields all matching rows as JSON lines. */
   async *jsonl(query: AdminAuditLogFilterDto): AsyncGenerator<string> {
     for await (const rows of this.reader.batches(toAuditFilters(query))) {
       yield rows.map((row) => `${JSON.stringify(toAuditLogRow(row))}\n`).join('');

@@ -6,7 +6,7 @@ const row = (id: string, prompt: string) => ({ id, pricing: { prompt, completion
 const key = { id: 'k', preview: 'sk-1...2345' };
 
 describe(diffOf.name, () => {
-  it('names rows by their ids, whatever their order, and fields by their path', () => {
+  it('identifies rows by id and fields by path, in any order', () => {
     const before = {
       models: [row('a/one', '1'), row('a/two', '1')],
       providers: [{ id: 'p', name: 'P', base_url: 'http://one' }],
@@ -25,7 +25,7 @@ describe(diffOf.name, () => {
     ]);
   });
 
-  it('finds nothing in the same, with its fields in another order', () => {
+  it('ignores the order of fields', () => {
     const one = { ...EMPTY_DOCUMENT, models: [{ id: 'a/b', name: 'x' }] };
     const other = { ...EMPTY_DOCUMENT, models: [{ name: 'x', id: 'a/b' }] };
     expect(diffOf(one, other)).toEqual([]);

@@ -2,22 +2,22 @@ import { canonicalJson } from '../catalogue/canonical-json.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import type { ConfigDocument } from './config-document.js';
 
-/** One value that differs. Where there was nothing, `before` is not there; `after` likewise. */
+/** A value that differs. `before` is absent for an addition, `after` for a removal. */
 export interface ConfigChange {
-  /** As `models/openai/gpt-4o-mini/pricing/prompt`: rows and providers by their ids. */
+  /** Path such as `models/openai/gpt-4o-mini/pricing/prompt`, with the ids of rows and providers. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** What has to change in one document to make it the other, sorted by path. */
+/** Returns the differences between two documents, sorted by path. */
 export function diffOf(before: ConfigDocument, after: ConfigDocument): ConfigChange[] {
   const changes: ConfigChange[] = [];
   compare('', byIds(before), byIds(after), changes);
   return changes.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** One change as a line. */
+/** Formats a difference as one line. */
 export function describeChange({ path, before, after }: ConfigChange): string {
   if (before === undefined) return `+ ${path} = ${JSON.stringify(after)}`;
   if (after === undefined) return `- ${path} = ${JSON.stringify(before)}`;

@@ -25,19 +25,19 @@ import { ambientFaultOf, faultOfProvider, VENDORS } from '../../vendors/vendors.
 
 const MAX_SHOWN_PROBLEMS = 10;
 
-/** In JSON, of what `jsonb` takes none. */
+/** NUL escaped in JSON, which `jsonb` rejects. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
-/** What a version holds. */
+/** The contents of a version. */
 export interface ConfigDocument {
-  /** Rows over the built-in catalogue, as in a catalogue file. */
+  /** Rows that override the built-in catalogue, as in a catalogue file. */
   readonly models: readonly JsonObject[];
   readonly providers: readonly StoredProvider[];
-  /** By the names of their variables. */
+  /** By variable name. */
   readonly settings: SettingValues;
 }
 
-/** A provider as a version has it; its keys lie apart, encrypted. */
+/** A provider in a version; its keys are stored separately, encrypted. */
 export interface StoredProvider extends Omit<ProviderEntry, 'accounts'> {
   readonly api_key?: StoredKey;
   readonly accounts?: readonly StoredAccount[];
@@ -49,18 +49,18 @@ export interface StoredAccount extends AccountEntry {
 
 export interface StoredKey {
   readonly id: string;
-  /** Its ends, for people. */
+  /** Preview of the key for display. */
   readonly preview: string;
 }
 
-/** What somebody wants to be a version: as they wrote it, and checked. */
+/** A document submitted as the next version: as written, and validated. */
 export interface GivenDocument {
   readonly models: readonly JsonObject[];
   readonly providers: readonly GivenProvider[];
   readonly settings: SettingValues;
 }
 
-/** A provider with the key itself; null: without one; not there: with that of before. Accounts likewise. */
+/** A provider with its key: null for none, absent to keep the previous one. Accounts likewise. */
 interface GivenProvider extends Omit<ProviderEntry, 'accounts'> {
   readonly api_key?: string | null;
   readonly accounts?: readonly GivenAccount[];
@@ -72,7 +72,7 @@ export interface GivenAccount extends AccountEntry {
 
 export const EMPTY_DOCUMENT: ConfigDocument = { models: [], providers: [], settings: {} };
 
-/** A document as it is shown, and can be sent again: of keys no more than their ends. */
+/** A document for display, which can be submitted again; shows only previews of keys. */
 export function shownDocument({ models, providers, settings }: ConfigDocument) {
   return { models, providers: providers.map(shownProvider), settings };
 }
@@ -85,13 +85,13 @@ function shownKey<Holder extends { api_key?: StoredKey }>({ api_key: key, ...ent
   return { ...entry, ...(key && { api_key_preview: key.preview }) };
 }
 
-/** One thing that is wrong, and where: `models`, `providers.<id>.<field>` or `settings.<name>`. */
+/** A problem and its location: `models`, `providers.<id>.<field>` or `settings.<name>`. */
 export interface ConfigProblem {
   readonly param: string;
   readonly message: string;
 }
 
-/** The document cannot be a version. Nothing of it has been stored. */
+/** The document is invalid. Nothing was stored. */
 export class BadConfigError extends InvalidRequestError {
   constructor(readonly problems: readonly ConfigProblem[]) {
     const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ message }) => message);
@@ -104,19 +104,19 @@ export class BadConfigError extends InvalidRequestError {
   }
 }
 
-/** The whole catalogue of a document: the program's rows and the document's over them. */
+/** Returns the complete catalogue of a document: the built-in rows overridden by its own. */
 export function catalogueOf({ models }: Pick<ConfigDocument, 'models'>): CatalogueRows {
   return mergeRows(builtInRows(), models);
 }
 
 let builtIn: string | undefined;
 
-/** Names the program's own rows. */
+/** Returns the fingerprint of the built-in rows. */
 export function builtInFingerprint(): string {
   return (builtIn ??= fingerprintOfText(canonicalRows(builtInRows())));
 }
 
-/** Names what is in force: the same on all instances that do the same. Nothing secret goes into it. */
+/** Returns a fingerprint of the configuration in force, equal on instances that behave alike. Contains no secrets. */
 export function configFingerprint(
   catalogue: CatalogueRows,
   providers: readonly StoredProvider[],
@@ -130,10 +130,10 @@ export function configFingerprint(
 }
 
 /**
- * Checks all of a document by the rules that hold for files and variables.
+ * Validates a document by the rules for files and variables.
  *
- * @param value `{models?, providers?, settings?}`; what is left out is empty
- * @throws BadConfigError that names each row and field at fault
+ * @param value `{models?, providers?, settings?}`; absent members are empty
+ * @throws BadConfigError naming every invalid row and field
  */
 export function readDocument(value: unknown, config: AppConfig): GivenDocument {
   const problems: ConfigProblem[] = [];
@@ -148,7 +148,7 @@ export function readDocument(value: unknown, config: AppConfig): GivenDocument {
     if (['models', 'providers', 'settings'].includes(name)) continue;
     problems.push({
       param: name,
-      message: `${name} is no part of it; models, providers and settings are`,
+      message: `${name} is not part of a configuration. Its members are models, providers and settings`,
     });
   }
   const document = {
@@ -173,9 +173,9 @@ function readModels(value: unknown, problems: ConfigProblem[]): JsonObject[] {
     if (typeof id !== 'string' || id === '') {
       problems.push({ param, message: `models: row ${index} must have an id` });
     } else if (seen.has(id)) {
-      problems.push({ param, message: `models: ${id} is there twice` });
+      problems.push({ param, message: `models: ${id} appears twice` });
     } else if (removed !== undefined && (removed !== true || Object.keys(row).length > 2)) {
-      const message = `models: ${id}: a row with removed has "removed": true and nothing else beside its id`;
+      const message = `models: ${id}: a row with removed has "removed": true and no other field besides its id`;
       problems.push({ param, message });
     }
     seen.add(id);
@@ -187,7 +187,7 @@ function readModels(value: unknown, problems: ConfigProblem[]): JsonObject[] {
   return rows;
 }
 
-/** @param problems is told what is wrong with the entries */
+/** @param problems receives the invalid entries */
 export function readProviders(value: unknown, problems: ConfigProblem[]): GivenProvider[] {
   if (!Array.isArray(value)) {
     problems.push({ param: 'providers', message: 'providers must be a list' });
@@ -237,13 +237,13 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
 }
 
 /**
- * Returns the providers of a document that no adapter can be built for, by building them, and those that would
- * send the machine's credentials elsewhere. A provider that is unchanged, or declared by a file, may do the
- * latter: instances without that file do not call it.
+ * Returns the providers whose adapter cannot be built, found by building it, and those that would send this
+ * machine's credentials elsewhere. The latter is allowed for a provider that is unchanged or declared by a
+ * file: instances without that file do not call it.
  *
  * @param document as it will be stored
  * @param before the latest version
- * @param declared what files of this machine declare
+ * @param declared providers declared by files on this machine
  */
 export function problemsOfAdapters(
   { providers }: ConfigDocument,
@@ -267,7 +267,7 @@ export function problemsOfAdapters(
   });
 }
 
-/** Stands for a key: which one it is matters to no constructor. */
+/** Placeholder key, since constructors accept any. */
 function placeholderOf(holder: Pick<StoredAccount, 'api_key' | 'api_key_env'>): string | undefined {
   return holder.api_key || holder.api_key_env !== undefined ? 'stored' : undefined;
 }
@@ -276,14 +276,14 @@ function accountsIn(one: unknown): readonly unknown[] {
   return isJsonObject(one) && Array.isArray(one.accounts) ? one.accounts : [];
 }
 
-/** The preview is what was shown of a key; it says nothing of what it is to be. */
+/** Ignores the preview of a key, which does not say what the key should be. */
 function withoutKeys(one: unknown): unknown {
   if (!isJsonObject(one)) return one;
   const { api_key: _key, api_key_preview: _preview, ...entry } = one;
   return entry;
 }
 
-/** Everyone who may read the configuration sees addresses, so these hold no credentials. */
+/** Rejects addresses with credentials, since everyone who reads the configuration sees addresses. */
 function refuseAddress(one: unknown, complain: (field: string, fault: string) => void): void {
   if (!isJsonObject(one) || typeof one.base_url !== 'string') return;
   const { base_url: text } = one;
@@ -307,8 +307,8 @@ function readKey(one: unknown, complain: (fault: string) => void): string | null
   if (!isJsonObject(one)) return undefined;
   const { api_key: key, api_key_env: variable } = one;
   if (key === undefined || key === null) return key;
-  if (variable !== undefined) complain('and api_key_env must not both be there');
-  const read = typeof key === 'string' ? readPlainKey(key) : { fault: 'must be a text or null' };
+  if (variable !== undefined) complain('and api_key_env are mutually exclusive');
+  const read = typeof key === 'string' ? readPlainKey(key) : { fault: 'must be a string or null' };
   if ('fault' in read) complain(read.fault);
   return 'key' in read ? read.key : undefined;
 }
@@ -319,8 +319,7 @@ function readSettings(value: unknown, config: AppConfig, problems: ConfigProblem
     typeof one === 'string' || typeof one === 'number' ? [[name, one] as const] : [],
   );
   if (!isJsonObject(value) || plain.length < entries.length) {
-    const message =
-      'settings must be an object of texts and numbers, by the names of their variables';
+    const message = 'settings must be an object of strings and numbers by variable name';
     problems.push({ param: 'settings', message });
     return {};
   }

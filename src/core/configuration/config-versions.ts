@@ -24,58 +24,58 @@ import {
 } from './config-document.js';
 import { ProviderKeys } from './provider-keys.js';
 
-/** Its notices are the numbers of versions. */
+/** Channel whose notifications carry version numbers. */
 export const CONFIG_CHANNEL = 'gateway_config';
 
-/** Of a change's differences, so many stand in the audit log; all of them stand in the version. */
+/** Differences recorded in the audit log; the version stores all of them. */
 const MAX_AUDITED_CHANGES = 100;
 
 const COLUMNS = `number, document, fingerprint, diff, comment, actor_kind, actor_id, actor_name,
   program, built_in, created_at`;
 
-/** One version without its catalogue. It never changes. */
+/** A version without its catalogue. Immutable. */
 export interface ConfigVersion {
-  /** From 1 on, without a gap. */
+  /** Starts at 1, without gaps. */
   readonly number: number;
   readonly document: ConfigDocument;
-  /** Of all that it makes instances do: 12 hexadecimal digits. */
+  /** Fingerprint of everything in force: 12 hexadecimal digits. */
   readonly fingerprint: string;
-  /** From the version before. */
+  /** Differences from the previous version. */
   readonly diff: readonly ConfigChange[];
   readonly comment: string | null;
   readonly actor: Actor;
-  /** The version of the program that made it. */
+  /** Version of the program that created it. */
   readonly program: string;
-  /** Names the catalogue rows that came with that program. */
+  /** Fingerprint of that program's built-in rows. */
   readonly builtIn: string;
   readonly createdAt: Date;
 }
 
-/** A version with every row that requests are priced by, the program's own included. */
+/** A version with every catalogue row that requests are priced by, built-in ones included. */
 export interface PricedVersion extends ConfigVersion {
   readonly catalogue: CatalogueRows;
 }
 
-/** What is to be the next version, as somebody wrote it. */
+/** A submitted change. */
 export interface WantedDocument {
   readonly value: unknown;
-  /** Whose keys stay where a provider comes without one; the latest version, unless told. */
+  /** Version whose keys are kept for providers submitted without one; the latest by default. */
   readonly keysOf?: ConfigDocument;
 }
 
 export interface ChangeOptions {
   readonly comment?: string | null;
-  /** The number that the latest version must have; 0: there must be none. */
+  /** Required number of the latest version; 0 when there must be none. */
   readonly expect?: number;
-  /** Checks everything and stores nothing. */
+  /** Validates without storing. */
   readonly isDryRun?: boolean;
-  /** Whether providers may name variables of the environment for their keys, as files do. */
+  /** Whether providers may take keys from environment variables, as files do. */
   readonly mayNameVariables?: boolean;
-  /** For the audit log, e.g. `config.apply`. */
+  /** Action in the audit log, such as `config.apply`. */
   readonly action: string;
 }
 
-/** The latest version is another one than the author knew. */
+/** The latest version is not the one that the author expected. */
 export class ConfigConflictError extends ConflictError {
   constructor(
     readonly expected: number,
@@ -83,12 +83,12 @@ export class ConfigConflictError extends ConflictError {
   ) {
     super(
       'expected_version',
-      `The configuration is version ${latest}, not ${expected}: somebody else has changed it. Look at what they did and send the change anew.`,
+      `The configuration is version ${latest}, not ${expected}: someone changed it. Review that change and submit yours again.`,
     );
   }
 }
 
-/** The versions in the database. Safe to be asked by any number of processes at once. */
+/** Stores versions in the database. Safe with concurrent processes. */
 @Injectable()
 export class ConfigVersions {
   private readonly keys: ProviderKeys;
@@ -102,8 +102,8 @@ export class ConfigVersions {
   }
 
   /**
-   * The latest, if it is later than the one that is known. The rows of one that this very program made are made
-   * anew, of those that it has in memory: to read and to parse hundreds takes longer.
+   * Returns the latest version if it is newer than the known one. Rows of a version created by this very program
+   * are rebuilt from memory: reading and parsing hundreds takes longer.
    */
   async latestAfter(
     known: number,
@@ -130,7 +130,7 @@ export class ConfigVersions {
     return this.latestAfter(0, this.database.lookUps, number);
   }
 
-  /** 0 before the first. */
+  /** Returns the number of the latest version; 0 before the first. */
   async latestNumber(): Promise<number> {
     const { rows } = await this.database.lookUps.query<{ number: number | null }>(
       'SELECT max(number) AS number FROM config_versions',
@@ -145,10 +145,10 @@ export class ConfigVersions {
       [number],
     );
     if (rows[0]) return toVersion(rows[0]);
-    throw new NotFoundError('version', `There is no version ${number} of the configuration.`);
+    throw new NotFoundError('version', `The configuration has no version ${number}.`);
   }
 
-  /** The latest first, those before `before` if it is given. */
+  /** Returns versions newest first, those before `before` when given. */
   async list(limit: number, before?: number): Promise<ConfigVersion[]> {
     const { rows } = await this.database.query<VersionRow>(
       `SELECT ${COLUMNS} FROM config_versions WHERE $2::integer IS NULL OR number < $2
@@ -158,7 +158,7 @@ export class ConfigVersions {
     return rows.map(toVersion);
   }
 
-  /** The keys of providers and their accounts, by `keyName`; one that cannot be opened is left out. */
+  /** Returns the keys of providers and accounts by `keyName`; omits those that cannot be decrypted. */
   keysOf(
     providers: readonly StoredProvider[],
     executor?: SqlExecutor,
@@ -167,10 +167,10 @@ export class ConfigVersions {
   }
 
   /**
-   * Makes the next version, checked whole, with its row in the audit log, and tells all instances; they use
-   * it from its commit on. One that changes nothing is none. Two at once come one after the other.
+   * Creates the next version, with its audit row, and notifies all instances. Creates none when nothing changes.
+   * Concurrent calls are serialized.
    *
-   * @param make is given the latest version, undefined before the first
+   * @param make receives the latest version, undefined before the first
    * @throws BadConfigError, ConfigConflictError, ConflictError (`program`); nothing is stored then
    */
   change(
@@ -179,7 +179,7 @@ export class ConfigVersions {
     options: ChangeOptions,
   ): Promise<{ version: ConfigVersion; isNew: boolean }> {
     return this.database.transaction(async (client) => {
-      // Who reads goes on; who would change waits, and then sees this change.
+      // Readers are not blocked; writers wait and then see this change.
       await client.query('LOCK TABLE config_versions IN SHARE ROW EXCLUSIVE MODE');
       const latest = await this.latestAfter(0, client);
       const known = latest?.number ?? 0;
@@ -286,16 +286,16 @@ async function insert(
   return rows[0]!.created_at;
 }
 
-/** Its own rows would take the place of the newer ones. @throws ConflictError */
+/** Refuses changes by an older program, whose built-in rows would replace newer ones. @throws ConflictError */
 function refuseOlderProgram({ number, program }: ConfigVersion): void {
   if (!isOlder(programVersion(), program)) return;
   throw new ConflictError(
     'program',
-    `Version ${number} of the configuration was made by Model Gateway ${program}, and this is ${programVersion()}: change it by an instance of that version.`,
+    `Version ${number} of the configuration was created by Model Gateway ${program}, and this is ${programVersion()}. Change it with an instance of that version.`,
   );
 }
 
-/** Whether a version of the program comes before another. */
+/** Returns whether a program version precedes another. */
 export function isOlder(one: string, other: string): boolean {
   const parts = (version: string): number[] => version.split(/[.+-]/, 3).map(Number);
   const [own, theirs] = [parts(one), parts(other)];

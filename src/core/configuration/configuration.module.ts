@@ -9,7 +9,7 @@ import { ConfigurationService } from './configuration.service.js';
 import { ProviderChecks } from './provider-checks.service.js';
 import { ServedModelsService } from './served-models.service.js';
 
-/** Global, because operations show the version and operators change it. */
+/** Global, because operations report the version and operators change it. */
 @Global()
 @Module({
   imports: [

@@ -35,12 +35,12 @@ import {
   type PricedVersion,
 } from './config-versions.js';
 
-/** How many versions back a start looks for one that it can adopt. */
+/** Number of versions that startup goes back to find one it can adopt. */
 const MAX_VERSIONS_TRIED = 50;
 
 /**
- * The version of the configuration that this process uses: the latest, within a second of its commit, with
- * what this process's variables and files declare over it.
+ * Holds the configuration this process uses: the latest version, within a second of its commit, overridden by the
+ * process's own variables and files.
  */
 @Injectable()
 export class ConfigurationService implements OnModuleInit {
@@ -48,16 +48,16 @@ export class ConfigurationService implements OnModuleInit {
   private version: ConfigVersion | undefined;
   private reading: Promise<void> | undefined;
   private isReadAgain = false;
-  /** The version that could not be adopted, and why; undefined when the latest one is in use. */
+  /** The version that could not be adopted and why; undefined when the latest is in use. */
   private refused: { readonly number: number; readonly reason: string } | undefined;
   private inUse: { settings: SettingValues; providers: readonly ProviderConfig[] } = {
     settings: {},
     providers: [],
   };
   private readonly listeners = new Set<() => void>();
-  /** Of all that is in force here, once somebody has asked or a version is in use. */
+  /** Fingerprint of the configuration in force, once computed. */
   private inForce: string | undefined;
-  /** Why providers of the version cannot be called here, a sentence each. */
+  /** One sentence per provider of the version that this process cannot call. */
   faults: readonly string[] = [];
 
   constructor(
@@ -68,27 +68,27 @@ export class ConfigurationService implements OnModuleInit {
     private readonly upstreams: UpstreamRegistry,
   ) {}
 
-  /** Of all that is in force here; see `configFingerprint`. */
+  /** Returns the fingerprint of the configuration in force; see `configFingerprint`. */
   get fingerprint(): string {
     return (this.inForce ??= this.fingerprintOf([]));
   }
 
-  /** Undefined before the first. */
+  /** Undefined before the first version. */
   get current(): ConfigVersion | undefined {
     return this.version;
   }
 
-  /** Why this process does not use the latest version, a sentence; undefined when it does. */
+  /** Explains why this process does not use the latest version; undefined when it does. */
   get adoptionFault(): string | undefined {
     if (!this.refused) return undefined;
     const { number, reason } = this.refused;
     const own = this.version
       ? `version ${this.version.number}`
-      : 'what its files and variables declare';
+      : 'the configuration declared by its files and variables';
     return `Version ${number} of the configuration cannot be adopted by this instance, which keeps using ${own}: ${reason}.`;
   }
 
-  /** Adopts the latest version before anything works with it, or the last good one before it. */
+  /** Adopts the latest usable version before anything depends on it. */
   async onModuleInit(): Promise<void> {
     let version = await this.versions.latestAfter(0);
     for (let tries = 0; version && tries < MAX_VERSIONS_TRIED; tries++) {
@@ -98,8 +98,8 @@ export class ConfigurationService implements OnModuleInit {
   }
 
   /**
-   * To be called before the service listens. Of what this process's files and variables declare a gateway
-   * makes the first version, and another one where its program came with other models than the latest.
+   * Creates the first version from this process's files and variables, or another one when the program's built-in
+   * models changed. Call it before the service listens.
    */
   async begin(role: 'gateway' | 'worker'): Promise<void> {
     if (role === 'gateway') await this.makeOwnVersion();
@@ -110,24 +110,24 @@ export class ConfigurationService implements OnModuleInit {
     });
   }
 
-  /** Uses the latest version. Resolves when that is the one as of the call, and never rejects. */
+  /** Adopts the latest version. Resolves once the version as of the call is in use. Never rejects. */
   refresh(): Promise<void> {
     if (this.reading) this.isReadAgain = true;
     this.reading ??= this.readToTheLast();
     return this.reading;
   }
 
-  /** Of the versions in the database; 0 before the first. */
+  /** Number of the latest version in the database; 0 before the first. */
   latestNumber(): Promise<number> {
     return this.versions.latestNumber();
   }
 
-  /** To be told when another version has come into force. */
+  /** Registers a listener for version changes. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  /** What this process's files and variables say, by themselves. */
+  /** Configuration declared by this process's own files and variables. */
   get declared(): ConfigDocument {
     const { declared } = this.settings.config;
     return {
@@ -154,22 +154,22 @@ export class ConfigurationService implements OnModuleInit {
         {
           action: 'config.bootstrap',
           comment: isFirst
-            ? 'What files and variables declared at the first start'
-            : `The models of Model Gateway ${programVersion()}`,
+            ? 'Declared by files and variables at the first start'
+            : `Models of Model Gateway ${programVersion()}`,
           mayNameVariables: true,
         },
       );
     } catch (error) {
       const isRefused = error instanceof BadConfigError || error instanceof ConflictError;
       if (isFirst || !isRefused) throw error;
-      // An older program's rules allowed what this one refuses. It must not keep instances from starting.
+      // An older program's rules may have allowed what this one rejects. That must not prevent startup.
       const fault = `Version ${version.number} of the configuration keeps its models and prices, not those of Model Gateway ${programVersion()}: ${error.message}`;
       this.faults = [...this.faults, fault];
       this.logger.warn(fault);
     }
   }
 
-  /** Rows that are of no use were told of when the file was read. */
+  /** Ignores invalid rows, which were reported when the file was read. */
   private first(): ConfigDocument {
     const rows = new Map(this.declared.models.map((row) => [String(row.id), row]));
     const merged = catalogueOf({ models: [...rows.values()] });
@@ -186,7 +186,7 @@ export class ConfigurationService implements OnModuleInit {
       await this.read();
     } finally {
       this.reading = undefined;
-      // Asked for in the last moment.
+      // A notification arrived just before the loop ended.
       if (this.isReadAgain) await this.refresh();
     }
   }
@@ -198,15 +198,15 @@ export class ConfigurationService implements OnModuleInit {
         const latest = await this.versions.latestAfter(this.version?.number ?? 0);
         if (latest) await this.adopt(latest);
       } catch (error) {
-        // The outage is reported elsewhere, and ends some day.
+        // The outage is reported elsewhere and the next read retries.
         if (gatewayErrorOf(error) instanceof DatabaseUnavailableError) continue;
-        this.logger.warn(`The configuration could not be read: ${messageOf(error)}`);
+        this.logger.warn(`Reading the configuration failed: ${messageOf(error)}`);
       }
     } while (this.isReadAgain);
   }
 
   /**
-   * Uses a version, or keeps the one in use when that fails; an outage of the database is no reason to refuse it.
+   * Adopts a version, or keeps the current one when that fails. A database outage does not count as a failure.
    *
    * @returns whether the version is in use
    */
@@ -220,14 +220,14 @@ export class ConfigurationService implements OnModuleInit {
       const { number } = version;
       const reason = messageOf(error);
       const isKnown = this.refused?.number === number && this.refused.reason === reason;
-      // At a start the latest version counts, whichever earlier ones fail after it.
+      // At startup, report the latest version, whichever earlier ones fail after it.
       if ((this.refused?.number ?? 0) <= number) this.refused = { number, reason };
       if (!isKnown) this.logger.error(`Version ${number} cannot be adopted: ${reason}`);
       return false;
     }
   }
 
-  /** Applies all of a version in one turn of the event loop, so that no request sees half of it. */
+  /** Applies a version in one turn of the event loop, so that no request sees half of it. */
   private async use(version: PricedVersion): Promise<void> {
     const { document } = version;
     const keys = await this.versions.keysOf(document.providers);
@@ -264,8 +264,8 @@ export class ConfigurationService implements OnModuleInit {
       try {
         listener();
       } catch (error) {
-        // The version is in use all the same.
-        this.logger.error(`A change of the configuration was not followed: ${messageOf(error)}`);
+        // The version stays in use.
+        this.logger.error(`A listener failed on a configuration change: ${messageOf(error)}`);
       }
     }
   }
@@ -299,7 +299,7 @@ export class ConfigurationService implements OnModuleInit {
       return [];
     }
     if (!accounts) return [toProvider(entry, own.apiKey, VENDORS)];
-    // One that cannot be called leaves its share to the others.
+    // The other accounts take over the share of one that cannot be called.
     const called = accounts.flatMap((stored) => {
       const { api_key: _own, ...account } = stored;
       const key = this.keyOf(stored, keyName(id, account.id), keys);
@@ -329,12 +329,12 @@ export class ConfigurationService implements OnModuleInit {
     const key = keyFromVariable(variable, this.settings.config.declared.environment);
     if ('fault' in key) return { fault: `its api_key_env ${key.fault}` };
     if (stored && !keys.has(name)) {
-      return { fault: 'its key cannot be opened with this GATEWAY_SECRET' };
+      return { fault: 'its key cannot be decrypted with this GATEWAY_SECRET' };
     }
     return { apiKey: keys.get(name) ?? key.apiKey };
   }
 
-  /** The same as the version's where nothing is declared over it and nothing is missing. */
+  /** Equals the version's fingerprint when nothing is overridden or missing. */
   private fingerprintOf(faults: readonly string[], version?: PricedVersion): string {
     const { models, providers, settings } = this.declared;
     const rows = mergeRows(version?.catalogue ?? catalogueOf({ models: [] }), models);

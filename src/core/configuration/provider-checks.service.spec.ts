@@ -60,14 +60,14 @@ describe(ProviderChecks.name, () => {
   });
   afterEach(() => checks.onApplicationShutdown());
 
-  it('calls nobody where it is turned off', async () => {
+  it('makes no calls when disabled', async () => {
     put('one', async () => ['a']);
     checks = make(false);
     await begin();
     expect([asked, told, checks.of('one')]).toEqual([[], [], []]);
   });
 
-  it('tells which of the catalogue’s models a key sees, under their names or as a version', async () => {
+  it('reports which catalogue models a key can see, by name or dated version', async () => {
     put('one', async () => ['a-2026-01-02', 'b', 'other']);
     await begin();
     expect(told).toEqual([checks.of('one')]);
@@ -81,7 +81,7 @@ describe(ProviderChecks.name, () => {
     ]);
   });
 
-  it('asks each account of a pool, about its own models alone', async () => {
+  it('checks each account of a pool against its own models', async () => {
     const accounts = [
       { id: 'x', apiKey: 'key', weight: 1, models: ['one/*'] },
       { id: 'y', apiKey: 'other', weight: 1 },
@@ -100,7 +100,7 @@ describe(ProviderChecks.name, () => {
     ]);
   });
 
-  it('leaves out what needs no key, and says what nobody can check', async () => {
+  it('skips providers without a key, and reports those that cannot be checked', async () => {
     providers.push({ id: 'inside', name: 'Inside' }, { id: 'open', name: 'Open', apiKey: 'key' });
     put('one', async () => undefined);
     put('inside', async () => undefined, { keyIs: 'unneeded' });
@@ -113,7 +113,7 @@ describe(ProviderChecks.name, () => {
     ]);
   });
 
-  it('asks again only what has changed, and forgets what is gone', async () => {
+  it('checks only changed accounts again, and forgets removed ones', async () => {
     put('one', async () => ['a']);
     await begin();
     changed();
@@ -127,7 +127,7 @@ describe(ProviderChecks.name, () => {
     expect(asked).toEqual(['one', 'two']);
     expect(told.map((each) => each.map(({ provider }) => provider))).toEqual([['one'], ['two']]);
 
-    // Another key has another adapter.
+    // A different key has a different adapter.
     put('one', async () => ['a', 'b']);
     expect(checks.of('one')).toEqual([]);
     changed();
@@ -137,7 +137,7 @@ describe(ProviderChecks.name, () => {
     expect(checks.of('one')).toEqual([]);
   });
 
-  it('ends with the service, and tells nothing then', async () => {
+  it('stops with the service and reports nothing after', async () => {
     put(
       'one',
       ({ signal }) =>

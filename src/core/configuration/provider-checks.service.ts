@@ -7,13 +7,13 @@ import { checkAccount, type AccountCheck } from '../credentials/account-check.js
 import { ConfigurationService } from './configuration.service.js';
 import { seenOfCatalogue, type SeenModels } from './seen-models.js';
 
-/** What a free call said of one account of a configured provider. */
+/** Result of checking one account of a configured provider. */
 export interface ProviderCheck {
   readonly provider: string;
-  /** One of several; undefined: the provider's only one. */
+  /** Name of the account in a pool; undefined for a provider with a single account. */
   readonly account: string | undefined;
   readonly check: AccountCheck;
-  /** Null where the vendor does not list models by the names of routes. */
+  /** Null when the vendor does not list models by the names of routes. */
   readonly catalogue: SeenModels | null;
   readonly checkedAt: Date;
 }
@@ -21,13 +21,13 @@ export interface ProviderCheck {
 type Checked = ProviderCheck & { readonly upstream: Upstream };
 
 /**
- * Asks the vendor of each configured account once whether it takes the key, by a call that costs nothing:
- * when the service has started, and when other providers are configured; those alone then.
+ * Checks with one free call whether each configured account's key is accepted: at startup, and for changed
+ * providers when the configuration changes.
  */
 @Injectable()
 export class ProviderChecks implements OnApplicationShutdown {
   private readonly stopping = new AbortController();
-  /** By provider and account; what is told of an account that has changed since is forgotten. */
+  /** By provider and account; results of changed accounts are dropped. */
   private checks: readonly Checked[] = [];
 
   constructor(
@@ -42,21 +42,21 @@ export class ProviderChecks implements OnApplicationShutdown {
   }
 
   /**
-   * Checks all, and from now on what changes; nothing where that is turned off.
+   * Checks all accounts, and from then on changed ones. Does nothing when disabled.
    *
-   * @param told of what has been checked, now and later; never after the service has begun to stop
+   * @param onResults receives the results of each round; not called once the service is stopping
    */
-  async begin(told: (checks: readonly ProviderCheck[]) => void): Promise<void> {
+  async begin(onResults: (checks: readonly ProviderCheck[]) => void): Promise<void> {
     if (!this.config.checksKeys) return;
     const check = async (): Promise<void> => {
       const fresh = await this.checkNew();
-      if (fresh.length > 0 && !this.stopping.signal.aborted) told(fresh);
+      if (fresh.length > 0 && !this.stopping.signal.aborted) onResults(fresh);
     };
     this.configuration.onChange(() => void check());
     await check();
   }
 
-  /** What is known of a provider's accounts, in their order; empty before their first check. */
+  /** Returns the results for a provider's accounts, in order; empty before the first check. */
   of(providerId: string): readonly ProviderCheck[] {
     return this.checks.filter(
       ({ provider, account, upstream }) =>
@@ -68,17 +68,22 @@ export class ProviderChecks implements OnApplicationShutdown {
 
   private async checkNew(): Promise<ProviderCheck[]> {
     const known = new Map(this.checks.map((each) => [each.upstream, each]));
-    const done = await checkProviders(this.upstreams, this.catalogue, this.stopping.signal, known);
-    this.checks = done;
-    return done.filter((each) => known.get(each.upstream) !== each);
+    const results = await checkProviders(
+      this.upstreams,
+      this.catalogue,
+      this.stopping.signal,
+      known,
+    );
+    this.checks = results;
+    return results.filter((each) => known.get(each.upstream) !== each);
   }
 }
 
 /**
- * Calls each account of each configured provider once, all at the same time; takes 10 s at most. What needs no
- * key is left out.
+ * Calls every account of every configured provider concurrently, for 10 s at most. Skips providers without a
+ * key.
  *
- * @param known what was found before, which is not asked again
+ * @param known earlier results, which are not checked again
  */
 export async function checkProviders(
   upstreams: UpstreamRegistry,
@@ -89,7 +94,7 @@ export async function checkProviders(
   const accounts = upstreams.providers.flatMap((provider) =>
     (provider.accounts ?? [undefined]).map((account) => ({ provider, account })),
   );
-  const asked = accounts.map(async ({ provider: { id, name, apiKey }, account }) => {
+  const running = accounts.map(async ({ provider: { id, name, apiKey }, account }) => {
     const upstream = upstreams.get(id, account?.id);
     if (upstream.keyIs === 'unneeded') return [];
     const before = known.get(upstream);
@@ -101,5 +106,5 @@ export async function checkProviders(
     const checkedAt = new Date();
     return [{ provider: id, account: account?.id, check, catalogue: seen, checkedAt, upstream }];
   });
-  return (await Promise.all(asked)).flat();
+  return (await Promise.all(running)).flat();
 }

@@ -18,21 +18,21 @@ import {
   type StoredProvider,
 } from './config-document.js';
 
-/** What may have a key: a provider, or one of its accounts. */
+/** An entry that may have a key: a provider or one of its accounts. */
 interface KeyHolder {
   readonly given: Pick<GivenAccount, 'api_key' | 'api_key_env'>;
-  /** What it was in the version whose keys stay. */
+  /** The entry in the version whose keys are kept. */
   readonly before: Pick<StoredAccount, 'api_key' | 'api_key_env'> | undefined;
   readonly isSamePlace: boolean;
-  /** Of its key. */
+  /** Name of its key. */
   readonly name: string;
-  /** Of its fields. */
+  /** Path of its fields. */
   readonly param: string;
 }
 
 type PlaceFields = Partial<Pick<AccountEntry, 'base_url' | 'region' | 'settings'>>;
 
-/** How the key of a provider, or of one of its accounts, is called; no provider's id has an `@`. */
+/** Returns the name of a provider's or account's key; provider ids contain no `@`. */
 export function keyName(provider: string, account?: string): string {
   return account === undefined ? provider : `${provider}@${account}`;
 }
@@ -46,8 +46,8 @@ function keysIn({ id, api_key: own, accounts = [] }: StoredProvider): [string, S
 }
 
 /**
- * Names where calls go: everything of an entry that may take part in an address. Settings count unless the
- * vendor declares them placeless, so that a new vendor is safe by default.
+ * Returns everything in an entry that can affect where calls go. Settings count unless the vendor declares
+ * them placeless, so that a new vendor is safe by default.
  */
 function placeOf(
   { base_url: url, region, settings = {} }: PlaceFields,
@@ -61,10 +61,10 @@ function placeOf(
 /** For an account at its provider's address. */
 const NO_PLACE = placeOf({}, { id: '' });
 
-/** What provider keys are encrypted for. */
+/** Purpose that provider keys are encrypted for. */
 export const PROVIDER_KEY_PURPOSE = 'provider-key';
 
-/** The keys of providers in the database, encrypted and apart from the versions that name them. */
+/** Stores provider keys, encrypted and separate from the versions that name them. */
 export class ProviderKeys {
   private readonly box: SecretBox;
 
@@ -75,7 +75,7 @@ export class ProviderKeys {
     this.box = new SecretBox(() => gatewaySecrets(config), PROVIDER_KEY_PURPOSE);
   }
 
-  /** By `keyName`; one that cannot be opened is left out. */
+  /** Returns keys by `keyName`; omits those that cannot be decrypted. */
   async of(
     providers: readonly StoredProvider[],
     executor: SqlExecutor = this.database.lookUps,
@@ -97,8 +97,8 @@ export class ProviderKeys {
   }
 
   /**
-   * The document as it is stored: keys that are new are named by new ids. One that stays does so only at
-   * the address that it was given for, since whoever may change an address may not read keys.
+   * Returns the document to store, with new ids for new keys. A kept key requires the address it was given
+   * for, since the right to change an address does not include reading keys.
    */
   async place(
     client: PoolClient,
@@ -119,7 +119,7 @@ export class ProviderKeys {
       if (variable !== undefined) {
         const isKnown = isSamePlace && before?.api_key_env === variable;
         if (!mayNameVariables && !isKnown) {
-          complain('api_key_env', 'can be set by files and commands alone; send api_key here');
+          complain('api_key_env', 'can be set by files and commands only. Send api_key here');
         }
         return {};
       }
@@ -149,7 +149,7 @@ export class ProviderKeys {
         const key = place({
           given,
           before: known,
-          // A change of the provider's address moves those without one of their own.
+          // A change of the provider's address also moves accounts without an address of their own.
           isSamePlace:
             known !== undefined && isSamePlace && placeOf(known, entry) === placeOf(account, entry),
           name: keyName(entry.id, account.id),
@@ -157,7 +157,7 @@ export class ProviderKeys {
         });
         return { ...account, ...key };
       });
-      // Accounts without a key of their own are called with the provider's.
+      // Accounts without a key use the provider's.
       const isSentElsewhere = accounts?.some((account) => {
         const known = before?.accounts?.find(({ id }) => id === account.id);
         const hasKey =
@@ -180,7 +180,7 @@ export class ProviderKeys {
     return { document: { models, providers, settings }, newKeys };
   }
 
-  /** @param keys by their ids, as `place` gives them */
+  /** @param keys by id, as returned by `place` */
   async store(client: PoolClient, keys: ReadonlyMap<string, string>): Promise<void> {
     for (const [id, key] of keys) {
       await client.query('INSERT INTO provider_keys (id, sealed_key) VALUES ($1, $2)', [

@@ -1,23 +1,23 @@
 import type { Model } from '../catalogue/catalogue.types.js';
 import { servesModel, type PoolMember } from '../routing/pool/pool-member.js';
 
-/** How much of what the catalogue has of a provider the provider's own list of models has. */
+/** Compares a provider's catalogue models with the list its vendor returns. */
 export interface SeenModels {
-  /** Routes of the catalogue over this account. */
+  /** Catalogue routes over this account. */
   readonly total: number;
   readonly seen: number;
-  /** Ids of the rows whose model is not listed, in the order of the catalogue. */
+  /** Ids of rows whose model is not listed, in catalogue order. */
   readonly missing: readonly string[];
 }
 
-/** A version behind a name that stands for it: `-2024-08-06`, `-20250929`, `-0709`, `-001`, `-latest`. */
+/** Version suffix of a model name: `-2024-08-06`, `-20250929`, `-0709`, `-001`, `-latest`. */
 const VERSION = /-(?:\d{4}-\d\d-\d\d|\d{3,8}|latest)$/;
 
 /**
- * Which of a provider's models in the catalogue its own list has, under their names or as a version of them.
+ * Returns which of a provider's catalogue models its vendor lists, by name or as a dated version.
  *
- * @param listed ids, as routes name models
- * @param account one of several, which may be for some models only
+ * @param listed model ids as routes name them
+ * @param account one of several, which may serve some models only
  */
 export function seenOfCatalogue(
   models: readonly Model[],

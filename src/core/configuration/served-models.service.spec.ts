@@ -10,7 +10,7 @@ type Answer = readonly ServedModel[] | Error;
 
 describe(ServedModelsService.name, () => {
   let answers: Record<string, Answer | undefined>;
-  let asked: string[];
+  let polled: string[];
   let changed: () => void;
   let catalogue: CatalogueService;
   let service: ServedModelsService;
@@ -19,13 +19,13 @@ describe(ServedModelsService.name, () => {
     jest.useFakeTimers();
     Logger.overrideLogger(false);
     answers = {};
-    asked = [];
+    polled = [];
     catalogue = new CatalogueService({ catalogueFile: undefined });
     const upstreamOf = (id: string): Partial<Upstream> => {
       const answer = answers[id];
       if (answer === undefined) return {};
       const servedModels = (): Promise<readonly ServedModel[]> => {
-        asked.push(id);
+        polled.push(id);
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       };
       return { servedModels };
@@ -50,14 +50,14 @@ describe(ServedModelsService.name, () => {
 
   const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  it('does nothing where no server is configured', async () => {
+  it('does nothing when no server is configured', async () => {
     answers = { openai: undefined };
     service.onApplicationBootstrap();
     await pass(600_000);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('lists what a server has, for nothing, under its name without “latest”', async () => {
+  it('lists a server’s models as free, without “latest” in the name', async () => {
     answers = { ollama: [{ id: 'llama3.2:latest', kind: 'chat', contextLength: 131_072 }] };
     const { fingerprint } = catalogue;
     service.onApplicationBootstrap();
@@ -68,11 +68,11 @@ describe(ServedModelsService.name, () => {
       pricing: { prompt: '0', completion: '0' },
       routes: [{ provider: 'ollama', upstreamModel: 'llama3.2:latest' }],
     });
-    // It differs from one instance to the next.
+    // Varies between instances.
     expect(catalogue.fingerprint).toBe(fingerprint);
   });
 
-  it('follows the list each minute', async () => {
+  it('updates the list every minute', async () => {
     answers = { vllm: [{ id: 'a', kind: 'chat' }] };
     service.onApplicationBootstrap();
     await pass(0);
@@ -80,10 +80,10 @@ describe(ServedModelsService.name, () => {
     await pass(60_000);
     expect(catalogue.find('vllm/a')).toBeUndefined();
     expect(catalogue.find('vllm/b')).toMatchObject({ kind: 'embedding' });
-    expect(asked).toHaveLength(2);
+    expect(polled).toHaveLength(2);
   });
 
-  it('keeps what an operator’s row says of a model, its price above all', async () => {
+  it('keeps what an operator’s row says about a model, above all its price', async () => {
     answers = { vllm: [{ id: 'a', kind: 'chat', contextLength: 4_096 }] };
     service.onApplicationBootstrap();
     await pass(0);
@@ -92,7 +92,7 @@ describe(ServedModelsService.name, () => {
     expect(catalogue.find('vllm/a')).toMatchObject({ pricing, context_length: 4_096 });
   });
 
-  it('keeps models of a server that went away for an hour, others at once', async () => {
+  it('keeps models of an unavailable server for an hour, and drops removed models at once', async () => {
     answers = { ollama: [{ id: 'a', kind: 'chat' }], vllm: [{ id: 'b', kind: 'chat' }] };
     service.onApplicationBootstrap();
     await pass(0);
@@ -107,7 +107,7 @@ describe(ServedModelsService.name, () => {
     expect(catalogue.find('ollama/a')).toBeDefined();
   });
 
-  it('asks no more once the last server is configured no more', async () => {
+  it('stops polling when the last server is removed', async () => {
     answers = { ollama: [{ id: 'a', kind: 'chat' }] };
     service.onApplicationBootstrap();
     await pass(0);

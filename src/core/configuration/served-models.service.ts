@@ -14,14 +14,14 @@ import { ConfigurationService } from './configuration.service.js';
 
 const EVERY_MS = 60_000;
 const LIMIT_MS = 10_000;
-/** For so long the models of a server that does not answer stay listed; its routes cool meanwhile. */
+/** Models of an unavailable server stay listed for this long; its routes cool down meanwhile. */
 const FORGET_AFTER_MS = 3_600_000;
-/** Which of a model's versions is meant where its name says none. */
+/** Default version of a model name. */
 const LATEST = ':latest';
 
 /**
- * Reads every minute which models the operator's own servers have, and puts them into the catalogue,
- * for nothing unless a row says what they cost. Where there is no such server, nothing is done.
+ * Reads the models of the operator's own servers every minute and adds them to the catalogue, free unless a row
+ * sets a price. Does nothing without such servers.
  */
 @Injectable()
 export class ServedModelsService implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -46,7 +46,7 @@ export class ServedModelsService implements OnApplicationBootstrap, OnApplicatio
     await this.timer?.stop();
   }
 
-  /** Begins to ask the servers where there are some now, and forgets those that are configured no more. */
+  /** Starts polling when servers are configured, and forgets removed ones. */
   private look(): void {
     const providers = this.providers();
     for (const id of this.servers.keys()) if (!providers.includes(id)) this.forget(id);
@@ -58,19 +58,19 @@ export class ServedModelsService implements OnApplicationBootstrap, OnApplicatio
     if (this.timer) return this.timer.tick();
     this.timer = new SweepTimer(
       () => this.readAll(),
-      (error) => this.logger.error('the models of own servers were not read', error),
+      (error) => this.logger.error('The models of own servers were not read', error),
     );
     this.timer.start(EVERY_MS);
   }
 
-  /** Ids of the providers that tell which models they have. */
+  /** Returns the ids of providers that list their models. */
   private providers(): string[] {
     return this.upstreams.providers
       .map(({ id }) => id)
       .filter((id) => this.upstreams.get(id).servedModels !== undefined);
   }
 
-  /** One round; each server is asked once, whatever becomes of the others. */
+  /** Polls each server once, independently of the others. */
   async readAll(): Promise<void> {
     await Promise.all(this.providers().map((id) => this.read(id)));
   }
@@ -90,7 +90,7 @@ export class ServedModelsService implements OnApplicationBootstrap, OnApplicatio
     } catch (error) {
       if (this.stopping.signal.aborted) return;
       if (known?.isUp !== false) {
-        this.logger.warn(`${id} does not say which models it has: ${messageOf(error)}`);
+        this.logger.warn(`${id} does not list its models: ${messageOf(error)}`);
       }
       this.servers.set(id, { seenMs: 0, text: '', ...known, isUp: false });
       if (known && known.text !== '' && Date.now() - known.seenMs > FORGET_AFTER_MS)

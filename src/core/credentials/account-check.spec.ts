@@ -27,7 +27,7 @@ describe(checkAccount.name, () => {
     });
   };
 
-  it('says how many models the vendor lists for a good key', async () => {
+  it('reports how many models the vendor lists for a valid key', async () => {
     vendor.answer = (_, response) => sendJson(response, 200, { data: [{ id: 'a' }, { id: 'b' }] });
     expect(await check()).toMatchObject({
       outcome: 'ok',
@@ -43,10 +43,10 @@ describe(checkAccount.name, () => {
     [401, 'refuses the key (401)'],
     [402, 'nothing is left to spend (402)'],
     [403, 'refuses the key (403)'],
-    [404, 'nothing at the address'],
+    [404, 'returns 404'],
     [429, 'fewer calls (429)'],
     [500, 'did not answer as it should (500)'],
-  ])('tells of status %d in its own words', async (status, words) => {
+  ])('reports status %d in its own words', async (status, words) => {
     vendor.answer = (_, response) =>
       sendJson(response, status, { error: { message: 'no sk-of-somebody here' } });
     const { outcome, message, ...rest } = await check();
@@ -56,15 +56,18 @@ describe(checkAccount.name, () => {
     expect(rest).toMatchObject({ status, modelsSeen: null });
   });
 
-  it.each(['<html>', '{"hello": true}', '[]', ''])('tells nonsense: %j', async (body) => {
-    vendor.answer = (_, response) => void response.writeHead(200).end(body);
-    expect(await check()).toMatchObject({
-      outcome: 'unreachable',
-      message: expect.stringContaining('does not speak its API'),
-    });
-  });
+  it.each(['<html>', '{"hello": true}', '[]', ''])(
+    'reports an unusable answer: %j',
+    async (body) => {
+      vendor.answer = (_, response) => void response.writeHead(200).end(body);
+      expect(await check()).toMatchObject({
+        outcome: 'unreachable',
+        message: expect.stringContaining('does not speak its API'),
+      });
+    },
+  );
 
-  it('tells that nobody is there', async () => {
+  it('reports a failed connection', async () => {
     expect(await check('http://127.0.0.1:9/v1')).toMatchObject({
       outcome: 'unreachable',
       status: null,

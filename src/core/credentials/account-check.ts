@@ -15,7 +15,7 @@ export interface AccountCheck {
   readonly outcome: CheckOutcome;
   /** Status of the rejection; null without an answer or after success. */
   readonly status: number | null;
-  /** What is wrong and what to do, for the owner of the key. */
+  /** Describes the problem and the fix, for the owner of the key. */
   readonly message: string;
   /** Null when the vendor lists none, or the check failed. */
   readonly modelsSeen: number | null;
@@ -78,12 +78,12 @@ export async function checkAccount(
   }
 }
 
-/** Returns whether nothing speaks against the account. */
+/** Returns whether the check found no problem. */
 export function isWell({ outcome }: AccountCheck): boolean {
   return outcome === 'ok' || outcome === 'unchecked';
 }
 
-/** Some vendors answer a bad key with 400, and a failed token exchange has no status. */
+/** Some vendors reject a key with 400, and a failed token exchange has no status. */
 function isRefusal(failure: UpstreamError['failure'], status: number | null): boolean {
   if (status === 401 || status === 402 || status === 403) return true;
   return failure === 'operator' && (status === null || status === 400 || status === 429);
@@ -100,17 +100,17 @@ function refusalOf(name: string, status: number | null): string {
 function messageOf(name: string, failure: UpstreamError['failure'], status: number | null): string {
   switch (failure) {
     case 'connect':
-      return `No connection to ${name} came about. Check the address, and whether this machine reaches it.`;
+      return `No connection to ${name} could be established. Check the address, and whether this machine can reach it.`;
     case 'timeout':
       return `${name} did not answer within ${LIMIT_MS / 1_000} s. Check the address, or try again.`;
     case 'unreadable':
     case 'cut':
-      return `What answers at the address of ${name} does not speak its API. Check the address, /v1 at its end included.`;
+      return `The server at the address of ${name} does not speak its API. Check the address, including /v1 at the end.`;
     case 'rate_limited':
       return `${name} asks for fewer calls${status === null ? '' : ` (${status})`}. The key may be right; try again later.`;
     default:
       return status === 404
-        ? `There is nothing at the address of ${name} (404). Check it, /v1 at its end included.`
+        ? `The address of ${name} returns 404. Check it, including /v1 at the end.`
         : `${name} did not answer as it should${status === null ? '' : ` (${status})`}. Check the key and the address, or try again.`;
   }
 }

@@ -93,7 +93,7 @@ export class ByokUpstreams {
     return this.providers;
   }
 
-  /** The accounts that a caller's requests may use. Answers at once where the tenant is known. */
+  /** Returns the accounts that a caller's requests may use, without a promise when the tenant is cached. */
   of(caller: CallingKey): readonly ByokAccess[] | Promise<readonly ByokAccess[]> {
     return this.read(caller.tenantId, caller);
   }
@@ -119,7 +119,7 @@ export class ByokUpstreams {
   }
 
   /**
-   * An adapter for an account that is not stored, to check it.
+   * Builds an adapter for an account that is not stored, in order to check it.
    *
    * @param given the account's data for an offered provider
    */
@@ -199,7 +199,7 @@ export class ByokUpstreams {
       const key = this.cipher.decrypt(credential.encryptedKey(), id);
       return form.configure(provider, { key, settings });
     } catch (error) {
-      this.logger.error(`The provider credential ${id} is of no use: ${toError(error).name}`);
+      this.logger.error(`The provider credential ${id} is unusable: ${toError(error).name}`);
       throw new UpstreamError({
         failure: 'operator',
         message: 'the stored credential cannot be used',
@@ -208,7 +208,7 @@ export class ByokUpstreams {
   }
 }
 
-/** Each scope has a pool of its own, so a weight draws no requests away from the tenant's accounts. */
+/** Each scope has its own pool, so a weight draws no requests away from the tenant's accounts. */
 function isSamePool(one: ByokCredential, other: ByokCredential): boolean {
   return one.provider === other.provider && one.scopeKeyId === other.scopeKeyId;
 }

@@ -22,14 +22,14 @@ export class ByokCredential {
   readonly provider: string;
   /** Whether shared capacity may be used when this account fails. */
   readonly allowSharedFallback: boolean;
-  /** The key whose requests it serves, with the keys below it; null: all of the tenant's. */
+  /** Key whose requests it serves, with the keys below it; null for all of the tenant's keys. */
   readonly scopeKeyId: string | null;
-  /** Undefined: it says nothing of how requests are spread. */
+  /** Undefined when it sets no balancing. */
   readonly share: CredentialShare | undefined;
   readonly settings: Readonly<Record<string, string>>;
-  /** The address that the key was stored for; null when it is bound to none. */
+  /** Address that the key was stored for; null when it is bound to none. */
   readonly baseUrl: string | null;
-  /** Private to the language, so that nothing that prints or serialises an object has it. */
+  /** A `#private` field, so that it is never printed or serialized. */
   readonly #encryptedKey: Buffer;
 
   constructor(fields: {
@@ -69,7 +69,7 @@ interface StoredCredential extends CredentialShare {
   baseUrl: string | null;
 }
 
-/** Tenants' own accounts with vendors, in the database; their keys are encrypted there. */
+/** Stores tenants' BYOK accounts with encrypted keys. */
 @Injectable()
 export class CredentialRepository extends ResourceRepository<ProviderCredentialEntity> {
   protected readonly kind = {
@@ -88,8 +88,8 @@ export class CredentialRepository extends ResourceRepository<ProviderCredentialE
   }
 
   /**
-   * Returns the live credentials of many tenants, newest first, those of single keys after the
-   * tenant's own. A tenant without any is left out.
+   * Returns the live credentials of many tenants, newest first, with key-scoped ones after tenant-wide ones.
+   * Omits tenants without any.
    */
   async findByTenants(tenantIds: readonly string[]): Promise<Map<string, ByokCredential[]>> {
     const { rows } = await this.database.lookUps.query<StoredCredential>(

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ScopedEntity } from '../access/scoped.entity.js';
+import { ScopedEntity } from '../access/scope.js';
 import type { Maker } from '../access/caller.js';
 import { storedText } from '../../platform/database/stored-text.js';
 

@@ -1,6 +1,11 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { TenantsModule } from '../tenants/tenants.module.js';
 import { LimitsService } from './limits.service.js';
 
-@Module({ imports: [LedgerModule], providers: [LimitsService], exports: [LimitsService] })
+@Module({
+  imports: [LedgerModule, TenantsModule],
+  providers: [LimitsService],
+  exports: [LimitsService],
+})
 export class LimitsModule {}

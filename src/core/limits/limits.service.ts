@@ -13,12 +13,12 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import type { Author } from '../access/author.js';
 import { EndUserLimitsEntity } from '../access/end-user-limits.entity.js';
 import { EndUserLimits } from '../access/end-user-limits.service.js';
-import { TenantEntity } from '../access/tenant.entity.js';
+import { TenantEntity } from '../tenants/tenant.entity.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { BudgetReader, type BudgetUse } from '../ledger/budget.reader.js';
 import type { BothLimitsDto, LimitsStateDto } from './limits.dto.js';
 
-/** Who set the limits; both sets apply. */
+/** Author of a set of limits; both sets apply. */
 export type LimitsSetter = 'tenant' | 'operator';
 
 /** A tenant or key with its limits. */

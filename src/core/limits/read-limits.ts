@@ -13,7 +13,7 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 
 const FIELDS: readonly string[] = ['budgets', ...RATE_LIMITS, 'models', 'providers'];
 const MAX_NAMES = 100;
-/** Of models and providers, wildcards included. */
+/** Longest name of a model or provider, wildcards included. */
 const NAME = /^[\x21-\x7e]{1,256}$/;
 
 /**
@@ -73,7 +73,7 @@ export function refuseMore(
 }
 
 function tooMuch(param: string, most: string, whose: string): never {
-  throw new PermissionError(`\`${param}\` may not be above ${most}, which is ${whose}.`, param);
+  throw new PermissionError(`\`${param}\` must not exceed ${most}, which is ${whose}.`, param);
 }
 
 function readBudgets(value: unknown, path: string): Budget[] {

@@ -38,7 +38,7 @@ describe(identityOf.name, () => {
     expect(mapped.map(({ role }) => role)).toEqual(roles);
   });
 
-  it('keeps out whose verified address is of no domain that may log in', () => {
+  it('rejects a verified address whose domain is not allowed', () => {
     const oidc = { ...OIDC, emailDomains: ['acme.example'] };
     const of = (email: string, verified: boolean): unknown =>
       identityOf({ sub: '1', email, email_verified: verified }, oidc).email;
@@ -75,14 +75,14 @@ describe(identityOf.name, () => {
     expect(identity).toMatchObject({ email: null, isEmailVerified: false, name: '1' });
   });
 
-  it('has a name, whatever the issuer says', () => {
+  it('finds a name in any claims', () => {
     expect(identityOf({ sub: '1', name: ' Ada ' }, OIDC).name).toBe('Ada');
     expect(identityOf({ sub: '1', preferred_username: 'ada' }, OIDC).name).toBe('ada');
     expect(identityOf({ sub: '1', name: 7 }, OIDC).name).toBe('1');
     expect(identityOf({ sub: '1', name: 'x'.repeat(300) }, OIDC).name).toHaveLength(255);
   });
 
-  it('makes one visible line of a name', () => {
+  it('reduces a name to one visible line', () => {
     const name = 'Ada\nFiring: \u202Eecila\u001b[2J';
     expect(identityOf({ sub: '1', name }, OIDC).name).toBe('Ada Firing: ecila [2J');
     expect(identityOf({ sub: '1', name: '\u200B', email: 'a@b.example' }, OIDC).name).toBe('1');

@@ -5,25 +5,25 @@ import { claimedAddress } from './email-address.js';
 
 const MAX_NAME_LENGTH = 255;
 
-/** What an issuer says of somebody: the members of the ID token, and of its userinfo. */
+/** Claims of an ID token, merged with those of the userinfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-/** Somebody who has logged in at the issuer. */
+/** A person as authenticated by the issuer. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   readonly name: string;
-  /** With A to Z in lower case; null when the issuer gives none. */
+  /** With A to Z in lower case; null when the issuer sends none. */
   readonly email: string | null;
-  /** Whether the issuer has seen that mail to this address reaches them; only then does it open an invitation. */
+  /** Whether the issuer verified the address. Only verified addresses accept invitations. */
   readonly isEmailVerified: boolean;
   readonly roles: readonly MappedRole[];
 }
 
-/** @throws PermissionError for an e-mail address of a domain that may not log in */
+/** @throws PermissionError when the domain of the e-mail address is not allowed */
 export function identityOf(claims: Claims, oidc: OidcConfig): Identity {
   const email = claimedAddress(claims.email);
-  // Some issuers spell it as a text.
+  // Some issuers send a string.
   const isEmailVerified =
     email !== null && (claims.email_verified === true || claims.email_verified === 'true');
   const { emailDomains, issuer } = oidc;
@@ -31,7 +31,7 @@ export function identityOf(claims: Claims, oidc: OidcConfig): Identity {
     const domain = isEmailVerified ? /@([^@]*)$/.exec(email)?.[1] : undefined;
     if (domain === undefined || !emailDomains.includes(domain)) {
       throw new PermissionError(
-        'Only verified e-mail addresses of some domains may log in here; yours is none of them.',
+        'Login needs a verified e-mail address of an allowed domain. Ask an operator which domains are allowed.',
         'email',
       );
     }
@@ -56,7 +56,7 @@ function rolesOf(claim: unknown, roles: readonly MappedRole[]): MappedRole[] {
   return roles.filter(({ value }) => values.includes(value));
 }
 
-/** People choose their names at the issuer, and others read them in lists, alerts and the audit log. */
+/** Cleans a claim up: people choose their own names, and others read them in lists, alerts and logs. */
 function textOf(claim: unknown): string | undefined {
   return typeof claim === 'string' ? oneLine(claim, MAX_NAME_LENGTH) || undefined : undefined;
 }

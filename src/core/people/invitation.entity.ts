@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { ActingRole } from './roles.js';
+import type { ActingRole } from '../access/roles.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** An invitation by email to a role at a tenant or among the operators. */

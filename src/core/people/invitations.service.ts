@@ -1,113 +1,126 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, IsNull, LessThanOrEqual, MoreThan, Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { toStoredText } from '../../platform/database/stored-text.js';
 import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { OperatorRole, TenantRole } from './roles.js';
+import type { OperatorRole, TenantRole } from '../access/roles.js';
+import { InvitationEntity } from './invitation.entity.js';
 
 const OPEN_FOR_DAYS = 14;
 
-/** To log in with an e-mail address, and have a role then. */
-export interface Invitation {
-  readonly id: string;
-  readonly email: string;
-  /** Null: it is to a role of operators. */
-  readonly tenantId: string | null;
-  readonly role: TenantRole | OperatorRole;
-  /** The name of who made it. */
-  readonly invitedBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
-
-/** For whom: a role of operators, or one at a tenant. */
+/** The invited role: an operator's, or a member's at a tenant. */
 export type InvitedRole =
   | { readonly tenantId: null; readonly role: OperatorRole }
   | { readonly tenantId: string; readonly role: TenantRole };
 
-const COLUMNS = `id, email, tenant_id AS "tenantId", role, invited_by AS "invitedBy",
-  created_at AS "createdAt", expires_at AS "expiresAt"`;
-const OPEN = 'accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()';
-
 /**
- * Invitations by e-mail address. They hold no secret: an issuer has to say that the address is verified,
- * so that whoever sees an invitation can do nothing with it.
+ * Manages invitations by e-mail address. They hold no secret: only a login with that address, verified by
+ * the issuer, accepts them.
  */
 @Injectable()
 export class InvitationsService {
   constructor(
+    @InjectRepository(InvitationEntity)
+    private readonly invitations: Repository<InvitationEntity>,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
 
   /**
-   * @throws ConflictError when the address is invited, or has such a role, already
-   * @throws NotFoundError (`tenant_id`) for a deleted tenant, which is to know of nobody any more
+   * @throws ConflictError when the address has an open invitation or such a role
+   * @throws NotFoundError (`tenant_id`) for a deleted tenant
    */
-  async invite(author: Author, email: string, to: InvitedRole): Promise<Invitation> {
-    const address = toStoredText(asciiLowerCase(email));
+  async invite(
+    author: Author,
+    address: string,
+    { tenantId, role }: InvitedRole,
+  ): Promise<InvitationEntity> {
+    const email = asciiLowerCase(address);
     return this.database.transaction(async (transaction) => {
-      await this.refuseDeleted(transaction, to.tenantId);
-      await this.refuseMember(transaction, address, to.tenantId);
-      // One that has run out makes room.
-      await transaction.query(
-        `UPDATE invitations SET revoked_at = now()
-          WHERE email = $1 AND tenant_id IS NOT DISTINCT FROM $2 AND accepted_at IS NULL
-            AND revoked_at IS NULL AND expires_at <= now()`,
-        [address, to.tenantId],
+      await this.refuseDeleted(transaction, tenantId);
+      await this.refuseMember(transaction, email, tenantId);
+      const invitations = this.within(transaction);
+      // The unique index counts expired invitations as open until they are revoked.
+      await invitations.update(
+        { email, ...ofTenant(tenantId), ...UNUSED, expiresAt: LessThanOrEqual(new Date()) },
+        { revokedAt: () => 'now()' },
       );
-      const { rows } = await transaction.query<Invitation>(
-        `INSERT INTO invitations (email, tenant_id, role, invited_by, expires_at)
-         VALUES ($1, $2, $3, $4, now() + make_interval(days => $5))
-         ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
-        [address, to.tenantId, to.role, toStoredText(author.actor.name), OPEN_FOR_DAYS],
-      );
-      const made = rows.map(readable)[0];
-      if (!made) {
-        throw new ConflictError('email', 'This address is invited already; withdraw that first.');
+      const { identifiers } = await invitations
+        .createQueryBuilder()
+        .insert()
+        .values({
+          email,
+          tenantId,
+          role,
+          invitedBy: author.actor.name,
+          expiresAt: () => `now() + interval '${OPEN_FOR_DAYS} days'`,
+        })
+        .orIgnore()
+        .execute();
+      const id = identifiers[0]?.id as string | undefined;
+      if (id === undefined) {
+        throw new ConflictError(
+          'email',
+          'This address has an open invitation. Withdraw it before you send another one.',
+        );
       }
-      await this.record(transaction, author, made, 'create');
-      return made;
+      const invitation = await invitations.findOneByOrFail({ id });
+      await this.record(transaction, author, invitation, 'create');
+      return invitation;
     });
   }
 
-  /** The open ones of a tenant, or of operators, oldest first. */
-  async list(tenantId: string | null, limit: number, after?: string[]): Promise<Invitation[]> {
-    const [createdAt = null, id = null] = after ?? [];
-    const { rows } = await this.database.query<Invitation>(
-      `SELECT ${COLUMNS} FROM invitations
-        WHERE tenant_id IS NOT DISTINCT FROM $1 AND ${OPEN}
-          AND ($2::timestamptz IS NULL OR (created_at, id) > ($2, $3::uuid))
-        ORDER BY created_at, id LIMIT $4`,
-      [tenantId, createdAt, id, limit],
-    );
-    return rows.map(readable);
+  /**
+   * Returns open invitations of a tenant, or of the operators for null, oldest first.
+   *
+   * @param after creation time and id of the previous page's last invitation
+   */
+  list(tenantId: string | null, limit: number, after?: string[]): Promise<InvitationEntity[]> {
+    const query = this.invitations
+      .createQueryBuilder('invitation')
+      .where({ ...ofTenant(tenantId), ...openNow() });
+    const [time, id] = after ?? [];
+    if (after) {
+      const behind = '(invitation.createdAt, invitation.id) > (:time::timestamptz, :id::uuid)';
+      query.andWhere(behind, { time, id });
+    }
+    return query
+      .orderBy({ 'invitation.createdAt': 'ASC', 'invitation.id': 'ASC' })
+      .limit(limit)
+      .getMany();
   }
 
   /** @throws NotFoundError when the tenant, or the operators, have no such open invitation */
   async withdraw(author: Author, tenantId: string | null, id: string): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      const { rows } = await transaction.query<Invitation>(
-        `UPDATE invitations SET revoked_at = now()
-          WHERE id = $2 AND tenant_id IS NOT DISTINCT FROM $1 AND ${OPEN} RETURNING ${COLUMNS}`,
-        [tenantId, id],
-      );
-      const withdrawn = rows.map(readable)[0];
-      if (!withdrawn) throw new NotFoundError('id', 'There is no open invitation with this id.');
-      await this.record(transaction, author, withdrawn, 'delete');
+      const invitations = this.within(transaction);
+      const invitation = await invitations.findOne({
+        where: { id, ...ofTenant(tenantId), ...openNow() },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (!invitation) throw new NotFoundError('id', 'No open invitation has this id.');
+      await invitations.update({ id }, { revokedAt: () => 'now()' });
+      await this.record(transaction, author, invitation, 'delete');
     });
   }
 
-  /** Takes the open invitations of a verified address, in the transaction of its login. */
-  async accept(transaction: SqlExecutor, email: string): Promise<Invitation[]> {
-    const { rows } = await transaction.query<Invitation>(
-      `UPDATE invitations SET accepted_at = now() WHERE email = $1 AND ${OPEN} RETURNING ${COLUMNS}`,
-      [toStoredText(email)],
-    );
-    return rows.map(readable);
+  /** Accepts the open invitations of a verified address, in the transaction of its login. */
+  async accept(transaction: SqlExecutor, email: string): Promise<InvitationEntity[]> {
+    const invitations = this.within(transaction);
+    const accepted = await invitations.find({
+      where: { email, ...openNow() },
+      lock: { mode: 'pessimistic_write' },
+    });
+    if (accepted.length > 0) {
+      const ids = accepted.map(({ id }) => id);
+      await invitations.update({ id: In(ids) }, { acceptedAt: () => 'now()' });
+    }
+    return accepted;
   }
 
   private async refuseDeleted(transaction: SqlExecutor, tenantId: string | null): Promise<void> {
@@ -116,7 +129,7 @@ export class InvitationsService {
       'SELECT FROM tenants WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
       [tenantId],
     );
-    if (rowCount !== 1) throw new NotFoundError('tenant_id', 'There is no tenant with this id.');
+    if (rowCount !== 1) throw new NotFoundError('tenant_id', 'No tenant has this id.');
   }
 
   private async refuseMember(
@@ -129,17 +142,20 @@ export class InvitationsService {
         ? `SELECT FROM people WHERE email = $1 AND operator_role IS NOT NULL AND $2::uuid IS NULL`
         : `SELECT FROM people JOIN memberships ON person_id = people.id
             WHERE email = $1 AND tenant_id = $2`,
-      [email, tenantId],
+      [toStoredText(email), tenantId],
     );
     if (rows.length > 0) {
-      throw new ConflictError('email', 'This person has a role here already; change that instead.');
+      throw new ConflictError(
+        'email',
+        'This person already has a role here. Change the role instead.',
+      );
     }
   }
 
   private record(
     transaction: SqlExecutor,
     author: Author,
-    invitation: Invitation,
+    invitation: InvitationEntity,
     verb: 'create' | 'delete',
   ): Promise<void> {
     const { id, tenantId, email, role, expiresAt } = invitation;
@@ -152,8 +168,15 @@ export class InvitationsService {
       after: verb === 'create' ? fields : null,
     });
   }
+
+  private within(executor: SqlExecutor): Repository<InvitationEntity> {
+    return this.database.within(executor, this.invitations);
+  }
 }
 
-function readable(row: Invitation): Invitation {
-  return { ...row, email: fromStoredText(row.email), invitedBy: fromStoredText(row.invitedBy) };
-}
+const UNUSED = { acceptedAt: IsNull(), revokedAt: IsNull() };
+
+const openNow = () => ({ ...UNUSED, expiresAt: MoreThan(new Date()) });
+
+/** Matches invitations to a tenant; null to the operators. */
+const ofTenant = (tenantId: string | null) => ({ tenantId: tenantId ?? IsNull() });

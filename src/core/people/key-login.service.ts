@@ -9,10 +9,10 @@ import { KeyDirectory } from '../access/key-directory.service.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { LoginLinks } from './login-links.service.js';
 import type { Browser } from './person-login.service.js';
-import type { SessionOwner } from './session.js';
-import { SessionRepository } from './session.repository.js';
+import type { SessionOwner } from '../access/sessions/session.js';
+import { SessionRepository } from '../access/sessions/session.repository.js';
 
-/** Makes sessions of keys, and of links that the operator's command line gives out. */
+/** Opens sessions for keys, and for login links from the operator's command line. */
 @Injectable()
 export class KeyLogin {
   constructor(
@@ -25,7 +25,7 @@ export class KeyLogin {
   ) {}
 
   /**
-   * A session with the rights of a management key or an operator's key, which ends when the key does.
+   * Opens a session with the rights of a management key or an operator's key. It ends with the key.
    *
    * @returns the session's token
    * @throws AuthenticationError for an unknown, expired or revoked key
@@ -34,7 +34,7 @@ export class KeyLogin {
   async byKey(presented: string, browser: Browser, requestId: string): Promise<string> {
     if (isAdminKey(presented)) {
       const key = await this.adminKeys.resolve(presented);
-      if (!key || apiKeyStatus(key, Date.now()) !== 'active') throw wrongKey();
+      if (!key || apiKeyStatus(key, Date.now()) !== 'active') throw invalidKey();
       const { id, name } = key;
       return this.open({ kind: 'admin_key', id, name }, { kind: 'admin_key', id }, null, {
         browser,
@@ -42,11 +42,11 @@ export class KeyLogin {
       });
     }
     const key = await this.keys.resolve(presented);
-    if (key?.status !== 'active') throw wrongKey();
+    if (key?.status !== 'active') throw invalidKey();
     const { apiKeyId: id, keyName: name, keyType, tenantId } = key.caller;
     if (keyType !== 'management') {
       throw new PermissionError(
-        'A routing key (sk-…) calls models only. Log in with a management key (sk-mgmt-…) or an admin key (sk-admin-…).',
+        'A routing key (sk-…) cannot log in. Use a management key (sk-mgmt-…) or an admin key (sk-admin-…).',
         'key',
       );
     }
@@ -57,15 +57,17 @@ export class KeyLogin {
   }
 
   /**
+   * Opens an operator session for a login link.
+   *
    * @returns the session's token
-   * @throws AuthenticationError for a token that is unknown, used, or too old
+   * @throws AuthenticationError when the link is unknown, used or expired
    */
   async byLink(link: string, browser: Browser, requestId: string): Promise<string> {
     const actor: Actor = { kind: 'command', id: null, name: 'login link' };
     return this.open(actor, { kind: 'link', id: null }, null, {
       browser,
       requestId,
-      before: (transaction) => this.links.use(transaction, link),
+      before: (transaction) => this.links.redeem(transaction, link),
     });
   }
 
@@ -97,11 +99,11 @@ export class KeyLogin {
 interface OpenOptions {
   readonly browser: Browser;
   readonly requestId: string;
-  /** In the same transaction. */
+  /** Runs first, in the same transaction. */
   readonly before?: (transaction: SqlExecutor) => Promise<void>;
 }
 
-function wrongKey(): AuthenticationError {
+function invalidKey(): AuthenticationError {
   return new AuthenticationError(
     'The key is unknown, expired or revoked. Check that it is complete.',
   );

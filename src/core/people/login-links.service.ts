@@ -1,42 +1,50 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, LessThan, MoreThan, Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { hashToken, isToken, LINK_MINUTES, mintToken } from './session.js';
+import { LoginLinkEntity } from './login-link.entity.js';
+import { hashToken, isToken, mintToken } from '../access/sessions/session.js';
 
-/** Where a token logs in: in the fragment, which browsers keep to themselves, so that it gets into no log. */
+/** Minutes until a login link expires. */
+export const LINK_MINUTES = 10;
+/** Expired links are deleted after this time. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** Returns the link of a token. Browsers do not send the fragment, so the token reaches no log. */
 export function loginUrlOf(baseUrl: string, token: string): string {
   return `${baseUrl}/console/login#link=${token}`;
 }
 
-/** Tokens that each open one session of an admin, once. */
+/** Creates and redeems single-use tokens that open an admin's session. */
 @Injectable()
 export class LoginLinks {
   constructor(
+    @InjectRepository(LoginLinkEntity) private readonly links: Repository<LoginLinkEntity>,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
 
-  /** @returns the token, which is kept nowhere */
-  make(author: Author): Promise<string> {
-    return this.database.transaction((transaction) => this.makeWithin(transaction, author));
+  /** @returns the token, which is not stored */
+  create(author: Author): Promise<string> {
+    return this.database.transaction((transaction) => this.createWithin(transaction, author));
   }
 
-  /** The same as part of a larger change. */
-  async makeWithin(transaction: SqlExecutor, author: Author): Promise<string> {
+  async createWithin(transaction: SqlExecutor, author: Author): Promise<string> {
     const token = mintToken();
     const hash = hashToken(token);
-    await transaction.query(`DELETE FROM login_links WHERE expires_at < now() - interval '1 day'`);
-    await transaction.query(
-      `INSERT INTO login_links (token_hash, expires_at)
-       VALUES (decode($1, 'hex'), now() + make_interval(mins => $2))`,
-      [hash, LINK_MINUTES],
-    );
+    const links = this.database.within(transaction, this.links);
+    await links.delete({ expiresAt: LessThan(new Date(Date.now() - KEPT_MS)) });
+    await links.insert({
+      tokenHash: Buffer.from(hash, 'hex'),
+      expiresAt: () => `now() + interval '${LINK_MINUTES} minutes'`,
+    });
     await this.audit.record(transaction, author, {
       tenantId: null,
       action: 'login_link.create',
-      // The beginning tells links apart, and opens none.
+      // A prefix identifies the link without giving it away.
       target: { type: 'login_link', id: hash.slice(0, 16) },
       before: null,
       after: { minutes: LINK_MINUTES },
@@ -44,17 +52,20 @@ export class LoginLinks {
     return token;
   }
 
-  /** Uses a token up. @throws AuthenticationError when it is unknown, used, or too old */
-  async use(transaction: SqlExecutor, token: string): Promise<void> {
-    const { rows } = await transaction.query(
-      `UPDATE login_links SET used_at = now()
-        WHERE token_hash = decode($1, 'hex') AND used_at IS NULL AND expires_at > now()
-        RETURNING 1`,
-      [isToken(token) ? hashToken(token) : ''],
-    );
-    if (rows.length > 0) return;
+  /** Redeems a token. @throws AuthenticationError when it is unknown, used or expired */
+  async redeem(transaction: SqlExecutor, token: string): Promise<void> {
+    if (isToken(token)) {
+      const tokenHash = Buffer.from(hashToken(token), 'hex');
+      const { affected } = await this.database
+        .within(transaction, this.links)
+        .update(
+          { tokenHash, usedAt: IsNull(), expiresAt: MoreThan(new Date()) },
+          { usedAt: () => 'now()' },
+        );
+      if (affected === 1) return;
+    }
     throw new AuthenticationError(
-      `The login link is unknown, was used before, or is older than ${LINK_MINUTES} minutes. Make another one: npm run gateway -- login-link`,
+      `The login link is unknown, already used, or older than ${LINK_MINUTES} minutes. Create another one: npm run gateway -- login-link`,
     );
   }
 }

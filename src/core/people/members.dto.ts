@@ -2,12 +2,17 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, ValidateBy } from 'class-validator';
 import { CursorPageDto } from '../../platform/http/cursor-page.js';
 import { EMAIL_RULE, isInvitableAddress } from './email-address.js';
-import type { Invitation } from './invitations.service.js';
+import type { InvitationEntity } from './invitation.entity.js';
 import type { Member } from './members.service.js';
-import { OPERATOR_ROLES, TENANT_ROLES, type OperatorRole, type TenantRole } from './roles.js';
+import {
+  OPERATOR_ROLES,
+  TENANT_ROLES,
+  type OperatorRole,
+  type TenantRole,
+} from '../access/roles.js';
 
 export class MemberDto {
-  @ApiProperty({ format: 'uuid', description: "The person's." })
+  @ApiProperty({ format: 'uuid', description: 'Id of the person.' })
   id!: string;
 
   @ApiProperty({ example: 'Ada Lovelace' })
@@ -20,11 +25,13 @@ export class MemberDto {
   role!: TenantRole;
 
   @ApiProperty({
-    description: 'Whether the role comes from a claim of the login service, and goes with it.',
+    description: 'Whether the role comes from a claim of the login service and is revoked with it.',
   })
   is_by_claim!: boolean;
 
-  @ApiProperty({ description: 'Whether the operator lets this person log in no more.' })
+  @ApiProperty({
+    description: 'Whether an operator has disabled this person, who then cannot log in.',
+  })
   is_disabled!: boolean;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -49,11 +56,11 @@ export class InvitationDto {
   @ApiProperty({ enum: [...TENANT_ROLES, ...OPERATOR_ROLES], example: 'developer' })
   role!: TenantRole | OperatorRole;
 
-  @ApiProperty({ description: 'Who made it.', example: 'Grace Hopper' })
+  @ApiProperty({ description: 'Name of the inviter.', example: 'Grace Hopper' })
   invited_by!: string;
 
   @ApiProperty({
-    description: 'The page to tell the person of: the gateway sends no mail. It holds no secret.',
+    description: 'Page to send to the person, since the gateway sends no mail. Contains no secret.',
     example: '/v1/auth/login',
   })
   login_path!: string;
@@ -61,12 +68,12 @@ export class InvitationDto {
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'Fourteen days after it was made.' })
+  @ApiProperty({ format: 'date-time', description: 'Fourteen days after creation.' })
   expires_at!: string;
 }
 
 export class InvitationListDto extends CursorPageDto {
-  @ApiProperty({ type: [InvitationDto], description: 'Open ones, oldest first.' })
+  @ApiProperty({ type: [InvitationDto], description: 'Open invitations, oldest first.' })
   data!: InvitationDto[];
 }
 
@@ -118,7 +125,7 @@ export function toMember(member: Member): MemberDto {
   };
 }
 
-export function toInvitation(invitation: Invitation): InvitationDto {
+export function toInvitation(invitation: InvitationEntity): InvitationDto {
   return {
     id: invitation.id,
     email: invitation.email,

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import {
@@ -8,11 +10,12 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { TenantRole } from './roles.js';
+import type { TenantRole } from '../access/roles.js';
+import { MembershipEntity } from './membership.entity.js';
 
 /** A person with a role at a tenant. */
 export interface Member {
-  /** The person's. */
+  /** Id of the person. */
   readonly id: string;
   readonly name: string;
   readonly email: string | null;
@@ -29,15 +32,17 @@ const MEMBERS = `
          last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
     FROM memberships JOIN people ON people.id = person_id WHERE tenant_id = $1`;
 
-/** Who belongs to a tenant. */
+/** Manages the members of a tenant. */
 @Injectable()
 export class MembersService {
   constructor(
+    @InjectRepository(MembershipEntity)
+    private readonly memberships: Repository<MembershipEntity>,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
 
-  /** Oldest first. */
+  /** Returns a page of members, oldest first. @param after creation time and id of the previous page's last one */
   async list(tenantId: string, limit: number, after?: string[]): Promise<Member[]> {
     const [createdAt = null, id = null] = after ?? [];
     const { rows } = await this.database.query<Member>(
@@ -49,9 +54,9 @@ export class MembersService {
   }
 
   /**
-   * Limits operators to a tenant's first owner: an owner reads stored prompts and answers.
+   * Lets operators appoint only a tenant's first owner, since owners read stored prompts and answers.
    *
-   * @throws PermissionError when the tenant has an owner who is not disabled
+   * @throws PermissionError when the tenant has an active owner
    */
   async refuseFurtherOwner(tenantId: string): Promise<void> {
     const { rows } = await this.database.query(
@@ -61,16 +66,16 @@ export class MembersService {
     );
     if (rows.length === 0) return;
     throw new PermissionError(
-      'This tenant has an owner, and only owners add further ones. Ask one of them.',
+      'This tenant has an owner. Only its owners can add another one; ask one of them.',
       'role',
     );
   }
 
   /**
-   * Gives a member another role, which holds from then on whatever claims say.
+   * Changes a member's role. Claims of the issuer no longer affect it.
    *
-   * @param param the name of the person's id in the path, for errors
-   * @throws NotFoundError when the person is no member
+   * @param param path parameter of the person's id, for errors
+   * @throws NotFoundError when the person is not a member
    * @throws ConflictError for the last owner
    */
   async changeRole(
@@ -84,10 +89,7 @@ export class MembersService {
       const before = await this.lock(transaction, tenantId, personId, param);
       if (before.role === role && !before.byClaim) return before;
       if (role !== 'owner') await this.refuseLastOwner(transaction, tenantId, before, param);
-      await transaction.query(
-        `UPDATE memberships SET role = $3, by_claim = false WHERE tenant_id = $1 AND person_id = $2`,
-        [tenantId, personId, role],
-      );
+      await this.within(transaction).update({ tenantId, personId }, { role, byClaim: false });
       await this.audit.record(transaction, author, {
         tenantId,
         action: 'membership.update',
@@ -99,15 +101,12 @@ export class MembersService {
     });
   }
 
-  /** @throws NotFoundError, ConflictError as `changeRole` */
+  /** Throws the same errors as `changeRole`. */
   async remove(author: Author, tenantId: string, personId: string, param = 'id'): Promise<void> {
     await this.database.transaction(async (transaction) => {
       const before = await this.lock(transaction, tenantId, personId, param);
       await this.refuseLastOwner(transaction, tenantId, before, param);
-      await transaction.query(`DELETE FROM memberships WHERE tenant_id = $1 AND person_id = $2`, [
-        tenantId,
-        personId,
-      ]);
+      await this.within(transaction).delete({ tenantId, personId });
       await this.audit.record(transaction, author, {
         tenantId,
         action: 'membership.delete',
@@ -118,7 +117,7 @@ export class MembersService {
     });
   }
 
-  /** The owners' rows are locked first, in one order, so that two who take each other's role wait. */
+  /** Locks the member and all owners in one order, so that two owners cannot demote each other at once. */
   private async lock(
     transaction: SqlExecutor,
     tenantId: string,
@@ -152,7 +151,14 @@ export class MembersService {
       [tenantId, member.id],
     );
     if (rows.length > 0) return;
-    throw new ConflictError(param, 'This is the last owner of the tenant; make another one first.');
+    throw new ConflictError(
+      param,
+      'This is the last owner of the tenant. Appoint another owner first.',
+    );
+  }
+
+  private within(executor: SqlExecutor): Repository<MembershipEntity> {
+    return this.database.within(executor, this.memberships);
   }
 }
 

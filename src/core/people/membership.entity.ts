@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { TenantRole } from './roles.js';
+import type { TenantRole } from '../access/roles.js';
 
 /** The role of a person at a tenant. */
 @Entity('memberships')

@@ -20,7 +20,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 const { privateKey: foreignKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const KEY = { ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' };
 
-/** What the issuer answers. */
+/** Responses of the issuer. */
 interface Answers {
   metadata: Json;
   keys: Json;
@@ -77,7 +77,7 @@ describe(OidcClient.name, () => {
     answers = { metadata, keys: { keys: [KEY] }, idToken: '', userinfo: { sub: 'ada' } };
   });
 
-  /** @param toToken of the claims of an honest answer */
+  /** @param toToken makes an ID token of valid claims */
   async function logIn(toToken: (claims: Json) => string): Promise<Json> {
     const { login } = await client.begin(REDIRECT);
     const nowS = Math.floor(Date.now() / 1_000);
@@ -92,37 +92,37 @@ describe(OidcClient.name, () => {
     return client.finish(new URL(`${REDIRECT}?code=c&state=${login.state}`), login);
   }
 
-  it('takes an honest ID token', async () => {
+  it('accepts a valid ID token', async () => {
     expect(await logIn(signed)).toMatchObject({ sub: 'ada' });
   });
 
   const pem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
   it.each<[string, (claims: Json) => string]>([
-    ['signed by nobody', (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`],
+    ['that is not signed', (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`],
     ["signed with the gateway's own secret", (claims) => signedWith(CLIENT.clientSecret, claims)],
     ['signed with the public key', (claims) => signedWith(pem, claims)],
-    ['signed by somebody else', (claims) => signed(claims, foreignKey)],
+    ['signed with another key', (claims) => signed(claims, foreignKey)],
     ['signed with an unknown key', (claims) => signed(claims, privateKey, { kid: 'two' })],
     [
-      'that asks for what nobody knows',
+      'with an unknown critical header',
       (claims) => signed(claims, privateKey, { crit: ['x'], x: 1 }),
     ],
-    ['for somebody else', (claims) => signed({ ...claims, aud: 'another' })],
-    ['for several', (claims) => signed({ ...claims, aud: ['gateway', 'another'] })],
-    ['of another issuer', (claims) => signed({ ...claims, iss: `${issuer}/` })],
+    ['for another client', (claims) => signed({ ...claims, aud: 'another' })],
+    ['for several clients', (claims) => signed({ ...claims, aud: ['gateway', 'another'] })],
+    ['from another issuer', (claims) => signed({ ...claims, iss: `${issuer}/` })],
     ['that has expired', (claims) => signed({ ...claims, exp: Date.now() / 1_000 - 3_600 })],
     ['that never expires', (claims) => signed({ ...claims, exp: undefined })],
-    ['of another login', (claims) => signed({ ...claims, nonce: 'x' })],
-    ['of no login', (claims) => signed({ ...claims, nonce: undefined })],
-    ['that names nobody', (claims) => signed({ ...claims, sub: undefined })],
-    ['that names nobody by a text', (claims) => signed({ ...claims, sub: '' })],
-    ['that names somebody at length', (claims) => signed({ ...claims, sub: 'x'.repeat(256) })],
-  ])('refuses an ID token %s', async (_, toToken) => {
+    ['for another login', (claims) => signed({ ...claims, nonce: 'x' })],
+    ['without a nonce', (claims) => signed({ ...claims, nonce: undefined })],
+    ['without a subject', (claims) => signed({ ...claims, sub: undefined })],
+    ['with an empty subject', (claims) => signed({ ...claims, sub: '' })],
+    ['with an overlong subject', (claims) => signed({ ...claims, sub: 'x'.repeat(256) })],
+  ])('rejects an ID token %s', async (_, toToken) => {
     await expect(logIn(toToken)).rejects.toMatchObject({ status: 401 });
   });
 
-  it('takes the word on an e-mail address of those who name it', async () => {
+  it('takes `email_verified` from the source of the e-mail address', async () => {
     answers.userinfo = { sub: 'ada', email: 'own@one.example', email_verified: true };
     expect(await logIn(signed)).toMatchObject(answers.userinfo);
     const email = 'other@two.example';
@@ -133,11 +133,8 @@ describe(OidcClient.name, () => {
     expect(claims).toMatchObject({ email, email_verified: undefined });
   });
 
-  it.each(['metadata', 'keys'] as const)(
-    'reads no more than a megabyte of its %s',
-    async (what) => {
-      answers[what] = { ...answers[what], more: 'x'.repeat(1024 * 1024) };
-      await expect(logIn(signed)).rejects.toMatchObject({ status: 503, param: 'issuer' });
-    },
-  );
+  it.each(['metadata', 'keys'] as const)('reads at most 1 MiB of its %s', async (what) => {
+    answers[what] = { ...answers[what], more: 'x'.repeat(1024 * 1024) };
+    await expect(logIn(signed)).rejects.toMatchObject({ status: 503, param: 'issuer' });
+  });
 });

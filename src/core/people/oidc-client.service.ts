@@ -10,17 +10,17 @@ import {
 import { messageOf } from '../../platform/errors/thrown.js';
 import type { Claims } from './claims.js';
 
-/** Of each request to the issuer. */
+/** Timeout of each request to the issuer. */
 const TIMEOUT_SECONDS = 5;
 const RETRY_AFTER_SECONDS = 5;
-/** Of an answer of the issuer; what one says of itself, its keys and a person takes a few kilobytes. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
-/** OpenID Connect has a subject no longer. */
+/** Limit of a response of the issuer; metadata, keys and userinfo take a few kilobytes. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+/** Limit in OpenID Connect. */
 const MAX_SUBJECT_LENGTH = 255;
-/** What the issuer says of itself is asked for again after so long. */
-const FOUND_FOR_MS = 60_000;
-/** Codes of openid-client which say that the issuer did not answer, or not as one. */
-const AWAY = new Set([
+/** Lifetime of cached issuer metadata. */
+const METADATA_TTL_MS = 60_000;
+/** Error codes of openid-client when the issuer does not answer, or not as an OpenID provider. */
+const UNAVAILABLE_CODES = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
@@ -28,42 +28,43 @@ const AWAY = new Set([
   'OAUTH_PARSE_ERROR',
 ]);
 
-/** What a login needs to know again when the browser comes back from the issuer. */
-export interface BegunLogin {
+/** State of a login, needed again when the browser returns from the issuer. */
+export interface PendingLogin {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** The issuer of OpenID Connect cannot be reached, or answers as none. */
-class IssuerAwayError extends GatewayError {
+/** The OpenID issuer is unreachable or does not answer as one. */
+class IssuerUnavailableError extends GatewayError {
   constructor() {
     super({
       status: 503,
       type: 'provider_unavailable',
       param: 'issuer',
-      message: 'The login service does not answer. Try again in a moment, or log in with a key.',
+      message:
+        'The login service is unavailable. Try again in a few seconds, or log in with a key.',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }
 }
 
 /**
- * Login at an issuer of OpenID Connect: authorization code with PKCE, state and nonce. The issuer is looked
- * for at the first login, and its package loaded then, so that neither costs a start anything.
+ * Logs people in at an OpenID Connect issuer with authorization code, PKCE, state and nonce. Issuer discovery
+ * and loading the client package wait for the first login, to keep startup fast.
  */
 @Injectable()
 export class OidcClient {
   private readonly logger = new Logger(OidcClient.name);
   private readonly oidc: OidcConfig | undefined;
-  private found: { readonly sinceMs: number; readonly issuer: Promise<Configuration> } | undefined;
+  private cached: { readonly sinceMs: number; readonly issuer: Promise<Configuration> } | undefined;
 
   constructor(@Inject(APP_CONFIG) { people }: Pick<AppConfig, 'people'>) {
     this.oidc = people.oidc;
   }
 
-  /** @returns where to send the browser, and what to know when it comes back to `redirectUri` */
-  async begin(redirectUri: string): Promise<{ url: string; login: BegunLogin }> {
+  /** Starts a login. @returns the URL for the browser and the state to keep until it returns to `redirectUri` */
+  async begin(redirectUri: string): Promise<{ url: string; login: PendingLogin }> {
     const oidc = this.configured();
     const client = await import('openid-client');
     const issuer = await this.atIssuer(() => this.recentIssuer(oidc));
@@ -84,12 +85,13 @@ export class OidcClient {
   }
 
   /**
-   * Who the browser comes back as. The issuer and its keys are asked for anew, as it may have changed them.
+   * Finishes a login and returns the person's claims. Reads the issuer's metadata and keys again, since they
+   * may have changed.
    *
-   * @param callback the redirect URI with the query that it was called with
-   * @throws AuthenticationError for an answer that is not the issuer's, to this login, or is too old
+   * @param callback redirect URI with the query it was called with
+   * @throws AuthenticationError when the response is forged, expired or belongs to another login
    */
-  async finish(callback: URL, { state, nonce, verifier }: BegunLogin): Promise<Claims> {
+  async finish(callback: URL, { state, nonce, verifier }: PendingLogin): Promise<Claims> {
     const oidc = this.configured();
     const client = await import('openid-client');
     return this.atIssuer(async () => {
@@ -102,20 +104,22 @@ export class OidcClient {
       });
       const claims: Claims | undefined = tokens.claims();
       if (!claims?.sub || claims.sub.length > MAX_SUBJECT_LENGTH) {
-        throw new AuthenticationError('The login service sent no ID token that names somebody.');
+        throw new AuthenticationError(
+          'The login service sent no ID token with a valid subject. Ask an operator to check its configuration.',
+        );
       }
       const isComplete =
         claims.email !== undefined &&
         (oidc.roles.length === 0 || claims[oidc.rolesClaim] !== undefined);
       if (isComplete || !issuer.serverMetadata().userinfo_endpoint) return claims;
       const more = await client.fetchUserInfo(issuer, tokens.access_token, claims.sub);
-      // What is signed wins, and whether an address is verified is said of that address alone.
+      // Signed claims take precedence, and `email_verified` must come from the same source as `email`.
       const { email, email_verified } = claims.email === undefined ? more : claims;
       return { ...more, ...claims, email, email_verified };
     });
   }
 
-  /** @throws NotFoundError where no issuer is configured */
+  /** @throws NotFoundError when no issuer is configured */
   configured(): OidcConfig {
     if (this.oidc) return this.oidc;
     throw new NotFoundError(
@@ -126,13 +130,13 @@ export class OidcClient {
 
   private recentIssuer(oidc: OidcConfig): Promise<Configuration> {
     const nowMs = performance.now();
-    if (this.found && nowMs - this.found.sinceMs < FOUND_FOR_MS) return this.found.issuer;
-    const found = { sinceMs: nowMs, issuer: this.findIssuer(oidc) };
-    this.found = found;
-    found.issuer.catch(() => {
-      if (this.found === found) this.found = undefined;
+    if (this.cached && nowMs - this.cached.sinceMs < METADATA_TTL_MS) return this.cached.issuer;
+    const fresh = { sinceMs: nowMs, issuer: this.findIssuer(oidc) };
+    this.cached = fresh;
+    fresh.issuer.catch(() => {
+      if (this.cached === fresh) this.cached = undefined;
     });
-    return found.issuer;
+    return fresh.issuer;
   }
 
   private async findIssuer({ issuer, clientId, clientSecret }: OidcConfig): Promise<Configuration> {
@@ -140,7 +144,7 @@ export class OidcClient {
     const url = new URL(issuer);
     return client.discovery(url, clientId, clientSecret, undefined, {
       timeout: TIMEOUT_SECONDS,
-      [client.customFetch]: fetchShort,
+      [client.customFetch]: fetchLimited,
       execute: [
         client.enableNonRepudiationChecks,
         ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
@@ -153,38 +157,38 @@ export class OidcClient {
       return await work();
     } catch (error) {
       if (error instanceof GatewayError) throw error;
-      this.logger.warn(`Login at the issuer failed: ${describe(error)}`);
-      if (isAway(error)) throw new IssuerAwayError();
+      this.logger.warn(`Login failed at the issuer: ${describe(error)}`);
+      if (isUnavailable(error)) throw new IssuerUnavailableError();
       throw new AuthenticationError(
-        'The login service did not confirm this login; it may have taken too long. Begin again.',
+        'The login service did not confirm this login, which may have expired. Start again.',
       );
     }
   }
 }
 
-/** As `fetch` does, but for an answer that is whole, and short. @throws TypeError for a long one, as for none */
-async function fetchShort(url: string, options: RequestInit): Promise<Response> {
+/** Fetches a response and its body. @throws TypeError beyond the size limit, like a network failure */
+async function fetchLimited(url: string, options: RequestInit): Promise<Response> {
   const response = await fetch(url, options);
   const body: AsyncIterable<Uint8Array> | null = response.body;
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body ?? []) {
     bytes += piece.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new TypeError('an answer of more than a megabyte');
+    if (bytes > MAX_RESPONSE_BYTES) throw new TypeError('response exceeds 1 MiB');
     pieces.push(piece);
   }
   return new Response(bytes === 0 ? null : Buffer.concat(pieces), response);
 }
 
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? error.code : undefined;
-  if (typeof code === 'string') return AWAY.has(code);
-  // What fetch throws when there is no connection.
+  if (typeof code === 'string') return UNAVAILABLE_CODES.has(code);
+  // Thrown by fetch when the connection fails.
   return error instanceof TypeError;
 }
 
-/** Without what the issuer sent, which may hold tokens. */
+/** Describes an error without the issuer's response, which may contain tokens. */
 function describe(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   const word = error instanceof Error && 'error' in error ? `: ${String(error.error)}` : '';

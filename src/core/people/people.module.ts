@@ -1,19 +1,16 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { InvitationEntity } from './invitation.entity.js';
-import { LoginLinkEntity } from './login-link.entity.js';
 import { MembershipEntity } from './membership.entity.js';
 import { PersonEntity } from './person.entity.js';
-import { SessionEntity } from './session.entity.js';
 import { InvitationsService } from './invitations.service.js';
 import { KeyLogin } from './key-login.service.js';
+import { LoginLinkEntity } from './login-link.entity.js';
 import { LoginLinks } from './login-links.service.js';
 import { MembersService } from './members.service.js';
 import { OidcClient } from './oidc-client.service.js';
 import { PeopleService } from './people.service.js';
 import { PersonLogin } from './person-login.service.js';
-import { SessionGate } from './session-gate.service.js';
-import { SessionRepository } from './session.repository.js';
 
 const SERVICES = [
   InvitationsService,
@@ -23,21 +20,12 @@ const SERVICES = [
   OidcClient,
   PeopleService,
   PersonLogin,
-  SessionGate,
-  SessionRepository,
 ];
 
-/** People, their roles and their sessions. Global as keys are, since the guards ask the gate. */
-@Global()
+/** People: how they log in, the tenants they are members of, and invitations. */
 @Module({
   imports: [
-    TypeOrmModule.forFeature([
-      InvitationEntity,
-      LoginLinkEntity,
-      MembershipEntity,
-      PersonEntity,
-      SessionEntity,
-    ]),
+    TypeOrmModule.forFeature([InvitationEntity, LoginLinkEntity, MembershipEntity, PersonEntity]),
   ],
   providers: SERVICES,
   exports: SERVICES,

@@ -1,16 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { OperatorRole, TenantRole } from './roles.js';
-import { SessionGate } from './session-gate.service.js';
-import { SessionRepository } from './session.repository.js';
+import type { OperatorRole, TenantRole } from '../access/roles.js';
+import { PersonEntity } from './person.entity.js';
+import { SessionGate } from '../access/sessions/session-gate.service.js';
+import { SessionRepository } from '../access/sessions/session.repository.js';
 
-/** Somebody who has logged in once. */
+/** A person, created at the first login. */
 export interface Person {
   readonly id: string;
   readonly name: string;
@@ -23,7 +26,7 @@ export interface Person {
   readonly lastLoginAt: Date | null;
 }
 
-/** What of a person can be changed; absent: stays as it is. */
+/** Fields of a person to change; absent ones keep their value. */
 export interface PersonChange {
   readonly operatorRole?: OperatorRole | null;
   readonly isDisabled?: boolean;
@@ -42,17 +45,18 @@ const PEOPLE = `
          ), '[]') AS memberships
     FROM people`;
 
-/** All people of the gateway, for its operators. */
+/** Lists and changes the people of all tenants, for operators. */
 @Injectable()
 export class PeopleService {
   constructor(
+    @InjectRepository(PersonEntity) private readonly people: Repository<PersonEntity>,
     private readonly database: Database,
     private readonly sessions: SessionRepository,
     private readonly gate: SessionGate,
     private readonly audit: AuditLog,
   ) {}
 
-  /** Oldest first. */
+  /** Returns a page of people, oldest first. @param after creation time and id of the previous page's last one */
   async list(limit: number, after?: string[]): Promise<Person[]> {
     const [createdAt = null, id = null] = after ?? [];
     const { rows } = await this.database.query<Person>(
@@ -67,27 +71,23 @@ export class PeopleService {
   async get(id: string, executor: SqlExecutor = this.database): Promise<Person> {
     const { rows } = await executor.query<Person>(`${PEOPLE} WHERE id = $1`, [id]);
     const person = rows.map(readable)[0];
-    if (!person) throw new NotFoundError('id', 'There is no person with this id.');
+    if (!person) throw new NotFoundError('id', 'No person has this id.');
     return person;
   }
 
-  /** A role that is set here holds whatever claims say. Who is disabled has no session any more. */
+  /** Changes a person. Claims no longer affect a role set here, and disabling ends all sessions. */
   async change(author: Author, id: string, change: PersonChange): Promise<Person> {
     const { person, ended } = await this.database.transaction(async (transaction) => {
-      await transaction.query('SELECT FROM people WHERE id = $1 FOR UPDATE', [id]);
+      const people = this.database.within(transaction, this.people);
+      await people.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
       const before = await this.get(id, transaction);
       if (change.operatorRole !== undefined) {
-        await transaction.query(
-          `UPDATE people SET operator_role = $2, operator_by_claim = false WHERE id = $1`,
-          [id, change.operatorRole],
-        );
+        const { operatorRole } = change;
+        await people.update({ id }, { operatorRole, operatorByClaim: false });
       }
       if (change.isDisabled !== undefined) {
-        await transaction.query(
-          `UPDATE people SET disabled_at = CASE WHEN $2 THEN coalesce(disabled_at, now()) END
-            WHERE id = $1`,
-          [id, change.isDisabled],
-        );
+        const disabledAt = change.isDisabled ? () => 'coalesce(disabled_at, now())' : null;
+        await people.update({ id }, { disabledAt });
       }
       const ended = change.isDisabled
         ? await this.sessions.revoke(sessionsOf(id), undefined, transaction)
@@ -109,7 +109,7 @@ export class PeopleService {
     return person;
   }
 
-  /** @returns how many sessions were ended */
+  /** Ends a person's sessions. @returns the number of sessions ended */
   async endSessions(author: Author, id: string): Promise<number> {
     const ended = await this.database.transaction(async (transaction) => {
       await this.get(id, transaction);

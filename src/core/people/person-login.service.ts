@@ -1,32 +1,31 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Identity } from './claims.js';
-import { InvitationsService, type Invitation } from './invitations.service.js';
-import { SessionRepository } from './session.repository.js';
+import type { InvitationEntity } from './invitation.entity.js';
+import { InvitationsService } from './invitations.service.js';
+import { PersonEntity } from './person.entity.js';
+import { SessionRepository } from '../access/sessions/session.repository.js';
 
-/** What is known of the browser that logs in. */
+/** The browser that logs in. */
 export interface Browser {
   readonly userAgent: string | undefined;
-  /** The token of the session that it had before, which ends. */
+  /** Token of its previous session, which ends. */
   readonly before: string | undefined;
 }
 
-interface PersonRow {
-  id: string;
-  operatorRole: string | null;
-  disabledAt: Date | null;
-}
-
-/** Makes a session of what an issuer says of somebody, and a person the first time. */
+/** Opens sessions for people authenticated by the issuer, and creates a person at the first login. */
 @Injectable()
 export class PersonLogin {
   private readonly logger = new Logger(PersonLogin.name);
 
   constructor(
+    @InjectRepository(PersonEntity) private readonly people: Repository<PersonEntity>,
     private readonly database: Database,
     private readonly invitations: InvitationsService,
     private readonly sessions: SessionRepository,
@@ -34,20 +33,24 @@ export class PersonLogin {
   ) {}
 
   /**
-   * A person is known by issuer and subject. Open invitations to a verified address are taken; roles that a
-   * claim gives are set to what it says now, so that somebody who lost a group has lost its role.
+   * Logs a person in, identified by issuer and subject. Accepts open invitations to a verified address, and syncs
+   * roles that come from claims, so that leaving a group at the issuer revokes its role.
    *
    * @returns the session's token
-   * @throws PermissionError for somebody who has no role here, or is disabled
+   * @throws PermissionError when the person has no role here or is disabled
    */
   async logIn(identity: Identity, browser: Browser, requestId: string): Promise<string> {
     const token = await this.database.transaction(async (transaction) => {
-      // Two first logins at once make one person.
+      // Concurrent first logins must create one person.
       await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
         toStoredText(`login ${identity.issuer} ${identity.subject}`),
       ]);
-      const known = await this.find(transaction, identity);
-      if (known?.disabledAt) throw new PermissionError('This person is disabled here.');
+      const { issuer, subject } = identity;
+      const known = await this.database.within(transaction, this.people).findOne({
+        where: { issuer, subject },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (known?.disabledAt) throw new PermissionError('An operator has disabled your access.');
       const invited =
         identity.isEmailVerified && identity.email !== null
           ? await this.invitations.accept(transaction, identity.email)
@@ -84,18 +87,9 @@ export class PersonLogin {
       });
       return session.token;
     });
-    // Thrown behind the commit: what the claims took away is gone.
+    // Thrown after the commit, so that roles revoked by claims stay revoked.
     if (token === undefined) throw notInvited(identity);
     return token;
-  }
-
-  private async find(transaction: SqlExecutor, identity: Identity): Promise<PersonRow | undefined> {
-    const { rows } = await transaction.query<PersonRow>(
-      `SELECT id, operator_role AS "operatorRole", disabled_at AS "disabledAt"
-         FROM people WHERE issuer = $1 AND subject = $2 FOR UPDATE`,
-      [toStoredText(identity.issuer), toStoredText(identity.subject)],
-    );
-    return rows[0];
   }
 
   private async save(transaction: SqlExecutor, identity: Identity): Promise<string> {
@@ -109,18 +103,18 @@ export class PersonLogin {
         identity.issuer,
         identity.subject,
         identity.name,
-        // Anyone can claim an unverified address: showing it would pass them off as its owner.
+        // Anyone can claim an unverified address; storing it would pass them off as its owner.
         identity.isEmailVerified ? identity.email : null,
       ].map((text) => text && toStoredText(text)),
     );
     return rows[0]!.id;
   }
 
-  /** A role that is there already stays as it is. */
+  /** Grants the invited role unless the person already has one there. */
   private async join(
     transaction: SqlExecutor,
     author: Author,
-    { tenantId, role }: Invitation,
+    { tenantId, role }: InvitationEntity,
   ): Promise<void> {
     const personId = author.actor.id;
     const { rows } =
@@ -157,16 +151,16 @@ export class PersonLogin {
     for (const { before } of changed) {
       await this.recordRole(transaction, author, null, before, operator?.role ?? null);
     }
-    const wanted = await this.wantedMemberships(transaction, roles);
-    const { rows: gone } = await transaction.query<{ tenantId: string; role: string }>(
+    const claimed = await this.claimedMemberships(transaction, roles);
+    const { rows: revoked } = await transaction.query<{ tenantId: string; role: string }>(
       `DELETE FROM memberships WHERE person_id = $1 AND by_claim AND tenant_id <> ALL ($2::uuid[])
        RETURNING tenant_id AS "tenantId", role`,
-      [id, [...wanted.keys()]],
+      [id, [...claimed.keys()]],
     );
-    for (const { tenantId, role } of gone) {
+    for (const { tenantId, role } of revoked) {
       await this.recordRole(transaction, author, tenantId, role, null);
     }
-    for (const [tenantId, role] of wanted) {
+    for (const [tenantId, role] of claimed) {
       const { rows } = await transaction.query(
         `INSERT INTO memberships (person_id, tenant_id, role, by_claim) VALUES ($1, $2, $3, true)
          ON CONFLICT (person_id, tenant_id) DO UPDATE SET role = excluded.role
@@ -178,12 +172,12 @@ export class PersonLogin {
     }
   }
 
-  /** Roles by tenant; of several that claims give at one tenant the first one that the settings name. */
-  private async wantedMemberships(
+  /** Returns roles by tenant id; the first one in the settings when claims give several at a tenant. */
+  private async claimedMemberships(
     transaction: SqlExecutor,
     roles: Identity['roles'],
   ): Promise<Map<string, string>> {
-    const wanted = new Map<string, string>();
+    const claimed = new Map<string, string>();
     for (const { tenant, role } of roles) {
       if (tenant === undefined) continue;
       const { rows } = await transaction.query<{ id: string }>(
@@ -191,11 +185,10 @@ export class PersonLogin {
         [toStoredText(tenant)],
       );
       const [found] = rows;
-      if (!found)
-        this.logger.warn(`GATEWAY_OIDC_ROLES names a tenant that there is not: ${tenant}`);
-      else if (!wanted.has(found.id)) wanted.set(found.id, role);
+      if (!found) this.logger.warn(`GATEWAY_OIDC_ROLES names an unknown tenant: ${tenant}`);
+      else if (!claimed.has(found.id)) claimed.set(found.id, role);
     }
-    return wanted;
+    return claimed;
   }
 
   private async hasRole(transaction: SqlExecutor, id: string): Promise<boolean> {
@@ -210,7 +203,7 @@ export class PersonLogin {
     return rows.length > 0;
   }
 
-  /** @param tenantId null: a role of operators */
+  /** @param tenantId null for an operator role */
   private recordRole(
     transaction: SqlExecutor,
     author: Author,
@@ -232,8 +225,8 @@ export class PersonLogin {
 function notInvited({ email, isEmailVerified }: Identity): PermissionError {
   return new PermissionError(
     email !== null && !isEmailVerified
-      ? 'The login service does not say that your e-mail address is verified, so no invitation to it can be taken.'
-      : 'There is no role for you here, and no open invitation to your e-mail address. Ask an owner of the tenant, or an operator, to invite you.',
+      ? 'The login service has not verified your e-mail address, so invitations to it cannot be accepted. Verify it there first.'
+      : 'You have no role here, and your e-mail address has no open invitation. Ask an owner of the tenant or an operator to invite you.',
     'email',
   );
 }

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { OperatorRole } from './roles.js';
+import type { OperatorRole } from '../access/roles.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
-/** Someone who logs in through the identity provider. */
+/** A person, identified by issuer and subject. */
 @Entity('people')
 export class PersonEntity {
   @PrimaryGeneratedColumn('uuid')

@@ -10,7 +10,7 @@ import { isUuid } from '../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 
-/** A tenant's id; null: the operators own it together. */
+/** A tenant's id; null for operators, who share ownership. */
 export type Owner = string | null;
 
 /** Columns that every resource has; a `ScopedEntity` also limits which keys may change it. */
@@ -48,10 +48,10 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @param before the row as it was, for the new side of a change */
+  /** @param before the previous row, when `row` is the new side of a change */
   protected abstract toAudited(row: Row, before?: Row): JsonObject;
 
-  /** Newest first. */
+  /** Returns the owner's rows, newest first. */
   list(owner: Owner): Promise<Row[]> {
     const order = { createdAt: 'DESC', id: 'DESC' } as FindOptionsOrder<Row>;
     return this.repository.find({ where: ownedBy<Row>(owner), order });
@@ -65,7 +65,7 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
   }
 
   /**
-   * @param caller null: an operator
+   * @param caller null for an operator
    * @throws PermissionError for a row that another key owns, NotFoundError
    */
   async findChangeable(caller: Caller | null, id: string): Promise<Row> {
@@ -106,7 +106,7 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     const { plural, param = plural } = this.kind;
     throw new InvalidRequestError(
       param,
-      `There are ${limit} ${plural} already, which is the most; delete one first.`,
+      `There are ${limit} ${plural}, which is the maximum. Delete one first.`,
     );
   }
 
@@ -147,7 +147,7 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     return after;
   }
 
-  /** @throws NotFoundError when it was deleted meanwhile */
+  /** @throws NotFoundError when it was deleted concurrently */
   async remove(transaction: SqlExecutor, author: Author, before: Row): Promise<void> {
     const rows = this.database.within(transaction, this.repository);
     const { affected } = await rows.delete(ownedBy<Row>(before.tenantId, before.id));
@@ -168,7 +168,7 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
   }
 
   private notFound(): never {
-    throw new NotFoundError('id', `There is no ${this.kind.noun} with this id.`);
+    throw new NotFoundError('id', `No ${this.kind.noun} has this id.`);
   }
 }
 

@@ -14,6 +14,8 @@ import { BooksController } from './books/books.controller.js';
 import { InstancesController } from './instances/instances.controller.js';
 import { InstancesAdmin } from './instances/instances.service.js';
 import { LimitsModule } from '../../core/limits/limits.module.js';
+import { PeopleModule } from '../../core/people/people.module.js';
+import { TenantsModule } from '../../core/tenants/tenants.module.js';
 import { AdminContentLogController } from './content-log/admin-content-log.controller.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { RoutesController } from './routes/routes.controller.js';
@@ -43,8 +45,10 @@ import { WhoamiController } from './whoami/whoami.controller.js';
     ContentModule,
     LedgerModule,
     LimitsModule,
+    PeopleModule,
     RequestLogModule,
     RoutingModule,
+    TenantsModule,
     UpstreamModule,
   ],
   controllers: [

@@ -4,7 +4,7 @@ import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
 import type { Caller, Maker } from '../../core/access/caller.js';
 import { scopeKeyOf, toScope } from '../../core/access/scope.js';
-import { TenantsService } from '../../core/access/tenants.service.js';
+import { TenantsService } from '../../core/tenants/tenants.service.js';
 import type {
   AlertCondition,
   AlertEvent,

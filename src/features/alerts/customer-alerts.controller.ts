@@ -10,7 +10,7 @@ import {
   Customer,
 } from '../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../core/access/gateway-request.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ReadsJsonBody } from '../../platform/http/read-json-body.js';
 import { TENANT_PRESETS } from './alert-presets.js';

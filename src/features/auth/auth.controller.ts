@@ -15,7 +15,7 @@ import {
 } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
 
-/** Keys and tokens are short, and nobody has shown one yet. */
+/** Keys and tokens are short, and the caller is unauthenticated. */
 const MAX_BODY_BYTES = 10_000;
 const NO_STORE = ['cache-control', 'no-store'] as const;
 
@@ -26,7 +26,7 @@ export class AuthController {
 
   @Get()
   @Header(...NO_STORE)
-  @ApiOperation({ operationId: 'listLoginMethods', summary: 'How one can log in here' })
+  @ApiOperation({ operationId: 'listLoginMethods', summary: 'List login methods' })
   @ApiOkResponse({ type: LoginMethodsDto })
   methods(@Req() request: GatewayRequest): LoginMethodsDto {
     return {
@@ -40,15 +40,15 @@ export class AuthController {
   @Header(...NO_STORE)
   @ApiOperation({
     operationId: 'beginLogin',
-    summary: 'Log in at the login service',
+    summary: 'Log in through the login service',
     description:
-      'For browsers: leads to the OpenID Connect issuer (`GATEWAY_OIDC_ISSUER`), from there to ' +
+      'For browsers. Redirects to the OpenID Connect issuer (`GATEWAY_OIDC_ISSUER`), from there to ' +
       '`/v1/auth/callback`, and with a session to `return_to`.',
   })
-  @ApiResponse({ status: 302, description: "To the issuer's page." })
+  @ApiResponse({ status: 302, description: "Redirects to the issuer's page." })
   @ApiFilters()
   @ApiErrorResponse(404, 'No issuer is configured.')
-  @ApiErrorResponse(503, 'The issuer does not answer; see `Retry-After`.')
+  @ApiErrorResponse(503, 'The issuer is unavailable; see `Retry-After`.')
   async begin(
     @Req() request: GatewayRequest,
     @Res() response: Response,
@@ -61,20 +61,17 @@ export class AuthController {
   @Header(...NO_STORE)
   @ApiOperation({
     operationId: 'finishLogin',
-    summary: 'Come back from the login service',
+    summary: 'Return from the login service',
     description:
-      "The redirect URI to register at the issuer. It opens a session, the `HttpOnly` cookie `gateway_session` (`__Host-gateway_session` over https), and ends the browser's earlier one.",
+      "The redirect URI to register at the issuer. Opens a session, in the `HttpOnly` cookie `gateway_session` (`__Host-gateway_session` over https), and ends the browser's previous one.",
   })
-  @ApiResponse({ status: 303, description: 'To `return_to`, with the session.' })
-  @ApiErrorResponse(400, 'The login was not begun in this browser, or too long ago.')
+  @ApiResponse({ status: 303, description: 'Redirects to `return_to` with the session.' })
+  @ApiErrorResponse(400, 'The login was not started in this browser, or has expired.')
   @ApiErrorResponse(401, 'The issuer did not confirm the login.')
-  @ApiErrorResponse(
-    403,
-    'There is no invitation and no role for this person, or they are disabled.',
-  )
+  @ApiErrorResponse(403, 'The person has no role and no invitation, or is disabled.')
   @ApiErrorResponse(404, 'No issuer is configured.')
-  @ApiErrorResponse(429, 'Too many failed logins came from this address; see `Retry-After`.')
-  @ApiErrorResponse(503, 'The issuer, or the database, does not answer; see `Retry-After`.')
+  @ApiErrorResponse(429, 'Too many failed logins from this address; see `Retry-After`.')
+  @ApiErrorResponse(503, 'The issuer or the database is unavailable; see `Retry-After`.')
   async finish(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
     response.redirect(303, await this.auth.finish(request, cookieSetter(response)));
   }
@@ -87,7 +84,7 @@ export class AuthController {
     operationId: 'loginWithKey',
     summary: 'Log in with a key',
     description:
-      'A management key (`sk-mgmt-…`) gives a session with its rights for its tenant, an admin key (`sk-admin-…`) one of an operator. The session ends when the key does.',
+      'A management key (`sk-mgmt-…`) opens a session with its rights for its tenant, an admin key (`sk-admin-…`) an operator session. The session ends with the key.',
   })
   @ApiOkResponse({ type: SessionDto })
   @ApiFields(KeyLoginDto, { 'A management key': { key: 'sk-mgmt-4fR9…x2Qa' } })
@@ -108,7 +105,7 @@ export class AuthController {
     operationId: 'loginWithLink',
     summary: 'Log in with a login link',
     description:
-      '`npm run gateway -- login-link`, or the first start, prints a link that opens one session of an admin, within ten minutes. The token is what follows `#link=`.',
+      '`npm run gateway -- login-link` and the first start print a link that opens one admin session within ten minutes. The token is the part after `#link=`.',
   })
   @ApiOkResponse({ type: SessionDto })
   @ApiFields(LinkLoginDto, {
@@ -127,10 +124,13 @@ export class AuthController {
 function ApiLoginErrors(): MethodDecorator {
   return (...target) => {
     const errors = [
-      ApiErrorResponse(401, 'It is unknown, or has ended.'),
-      ApiErrorResponse(403, 'The key is a routing key, or a page of another origin asks.'),
-      ApiErrorResponse(429, 'Too many wrong ones came from this address; see `Retry-After`.'),
-      ApiErrorResponse(503, "The service's database is away; see `Retry-After`."),
+      ApiErrorResponse(401, 'The key or link is unknown or has expired.'),
+      ApiErrorResponse(
+        403,
+        'The key is a routing key, or the request comes from a page of another origin.',
+      ),
+      ApiErrorResponse(429, 'Too many failed logins from this address; see `Retry-After`.'),
+      ApiErrorResponse(503, 'The database is unavailable; see `Retry-After`.'),
     ];
     for (const decorate of errors) decorate(...target);
   };

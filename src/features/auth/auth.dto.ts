@@ -9,7 +9,7 @@ import {
   type GivenRight,
   type OperatorRight,
   type OperatorRole,
-} from '../../core/people/roles.js';
+} from '../../core/access/roles.js';
 
 const SESSION_KINDS = ['person', 'api_key', 'admin_key', 'link'] as const;
 
@@ -17,19 +17,19 @@ export class LoginMethodsDto {
   @ApiProperty({ description: 'Whether `GET /v1/auth/login` leads to a login service.' })
   oidc!: boolean;
 
-  @ApiProperty({ description: 'Whether `POST /v1/auth/key` takes keys.', example: true })
+  @ApiProperty({ description: 'Whether `POST /v1/auth/key` accepts keys.', example: true })
   key!: boolean;
 
   @ApiProperty({
     description:
-      'Whether the browser sent the cookie of a session, open or not: without it `GET /v1/auth/session` is a 401.',
+      'Whether the browser sent a session cookie, valid or not. Without one, `GET /v1/auth/session` returns 401.',
   })
   has_session_cookie!: boolean;
 }
 
 export class LoginQueryDto {
   @ApiPropertyOptional({
-    description: 'Where the browser goes after the login: a path of this origin.',
+    description: 'Path of this origin to open after the login.',
     default: '/',
     example: '/logs',
   })
@@ -46,13 +46,13 @@ export class KeyLoginDto {
 }
 
 export class LinkLoginDto {
-  @ApiProperty({ description: 'What follows `#link=` in a login link.' })
+  @ApiProperty({ description: 'The part of a login link after `#link=`.' })
   @IsString({ message: 'token must be a string' })
   token!: string;
 }
 
 class SessionTenantDto {
-  @ApiProperty({ format: 'uuid', description: 'What `X-Gateway-Tenant` names.' })
+  @ApiProperty({ format: 'uuid', description: 'Value for `X-Gateway-Tenant`.' })
   id!: string;
 
   @ApiProperty({ example: 'acme' })
@@ -60,7 +60,7 @@ class SessionTenantDto {
 
   @ApiProperty({
     enum: [...TENANT_ROLES, 'key'],
-    description: '`key`: the session is that of a management key, with its rights.',
+    description: '`key`: a management key opened the session, which has its rights.',
   })
   role!: ActingRole | 'key';
 
@@ -68,7 +68,7 @@ class SessionTenantDto {
     enum: GIVEN_RIGHTS,
     isArray: true,
     description:
-      'What the session may do there: `money` reads balances, statements and sums, `read` all else that is no secret, `develop` changes keys, guardrails and the like, `own` people, vendor accounts and limits, `content` is about prompts and answers that are kept.',
+      'Rights of the session at the tenant. `money`: read balances, statements and totals. `read`: read everything else that is not secret. `develop`: change keys, guardrails and similar. `own`: manage people, BYOK accounts and limits. `content`: read stored prompts and answers.',
     example: ['any', 'money', 'read', 'develop'],
   })
   rights!: GivenRight[];
@@ -78,22 +78,22 @@ export class SessionDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ enum: SESSION_KINDS, description: 'How it was opened.' })
+  @ApiProperty({ enum: SESSION_KINDS, description: 'How the session was opened.' })
   kind!: (typeof SESSION_KINDS)[number];
 
-  @ApiProperty({ example: 'Ada Lovelace', description: "The person's name, or the key's." })
+  @ApiProperty({ example: 'Ada Lovelace', description: 'Name of the person or key.' })
   name!: string;
 
   @ApiProperty({ type: String, nullable: true, example: 'ada@acme.example' })
   email!: string | null;
 
-  @ApiProperty({ enum: OPERATOR_ROLES, nullable: true, description: 'Null: no operator.' })
+  @ApiProperty({ enum: OPERATOR_ROLES, nullable: true, description: 'Null unless an operator.' })
   operator_role!: OperatorRole | null;
 
   @ApiProperty({
     enum: OPERATOR_RIGHTS,
     isArray: true,
-    description: 'What the session may do under `/v1/admin`.',
+    description: 'Rights under `/v1/admin`.',
     example: [],
   })
   operator_rights!: OperatorRight[];
@@ -102,21 +102,21 @@ export class SessionDto {
     enum: GIVEN_RIGHTS,
     isArray: true,
     description:
-      'What an operator may do in every other tenant, when `X-Gateway-Tenant` names it. Empty: no operator.',
+      'Rights of an operator at any other tenant named by `X-Gateway-Tenant`. Empty unless an operator.',
     example: [],
   })
   operator_tenant_rights!: GivenRight[];
 
   @ApiProperty({
     type: [SessionTenantDto],
-    description: 'Without `X-Gateway-Tenant`, requests are for the first one.',
+    description: 'Requests without `X-Gateway-Tenant` apply to the first one.',
   })
   tenants!: SessionTenantDto[];
 
-  @ApiProperty({ description: 'Changing requests send it as `X-CSRF-Token`.' })
+  @ApiProperty({ description: 'Value for the `X-CSRF-Token` header of changing requests.' })
   csrf_token!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'It ends then, or sooner when it is not used.' })
+  @ApiProperty({ format: 'date-time', description: 'Latest expiry; an idle session ends sooner.' })
   expires_at!: string;
 }
 
@@ -124,7 +124,7 @@ class ListedSessionDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ description: 'Whether it is the one that asks.' })
+  @ApiProperty({ description: 'Whether it is the calling session.' })
   is_current!: boolean;
 
   @ApiProperty({ type: String, nullable: true, example: 'Mozilla/5.0 …' })
@@ -133,7 +133,7 @@ class ListedSessionDto {
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'To the minute.' })
+  @ApiProperty({ format: 'date-time', description: 'Accurate to the minute.' })
   last_seen_at!: string;
 
   @ApiProperty({ format: 'date-time' })
@@ -141,6 +141,6 @@ class ListedSessionDto {
 }
 
 export class SessionListDto {
-  @ApiProperty({ type: [ListedSessionDto], description: 'Open ones, newest first.' })
+  @ApiProperty({ type: [ListedSessionDto], description: 'Open sessions, newest first.' })
   data!: ListedSessionDto[];
 }

@@ -4,8 +4,8 @@ import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { SecretBox } from '../../platform/crypto/secret-box.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { cookiesOf } from '../../platform/http/cookies.js';
-import type { BegunLogin } from '../../core/people/oidc-client.service.js';
-import { SessionGate } from '../../core/people/session-gate.service.js';
+import type { PendingLogin } from '../../core/people/oidc-client.service.js';
+import { SessionGate } from '../../core/access/sessions/session-gate.service.js';
 
 const LOGIN_LASTS_MS = 600_000;
 /** Maximum number of open logins. Older ones are dropped to bound the request headers. */
@@ -14,7 +14,7 @@ const MAX_OPEN_LOGINS = 5;
 const NAME_LENGTH = 16;
 
 /** A login in progress. */
-export interface OpenLogin extends BegunLogin {
+export interface OpenLogin extends PendingLogin {
   readonly returnTo: string;
 }
 

@@ -8,7 +8,7 @@ import {
 import { ApiCookieAuth } from '@nestjs/swagger';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { ManagementLimitGuard } from '../../core/access/management-limit.guard.js';
-import { SessionGate } from '../../core/people/session-gate.service.js';
+import { SessionGate } from '../../core/access/sessions/session-gate.service.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 /** Requires any valid session. */

@@ -10,9 +10,9 @@ import type { Response } from 'express';
 import { authorOf } from '../../core/access/author.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
-import { SessionGate } from '../../core/people/session-gate.service.js';
-import { SessionRepository } from '../../core/people/session.repository.js';
-import type { Session } from '../../core/people/session.js';
+import { SessionGate } from '../../core/access/sessions/session-gate.service.js';
+import { SessionRepository } from '../../core/access/sessions/session.repository.js';
+import type { Session } from '../../core/access/sessions/session.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
@@ -49,7 +49,7 @@ export class SessionsController {
   @Post('logout')
   @HttpCode(204)
   @ApiOperation({ operationId: 'logOut', summary: 'End the session' })
-  @ApiNoContentResponse({ description: 'It has ended, and its cookie is deleted.' })
+  @ApiNoContentResponse({ description: 'The session has ended and its cookie is deleted.' })
   async logOut(
     @Req() request: GatewayRequest,
     @Res({ passthrough: true }) response: Response,
@@ -97,7 +97,7 @@ export class SessionsController {
   @HttpCode(204)
   @ApiOperation({ operationId: 'endSession', summary: 'End one of your sessions' })
   @ApiParam({ name: 'id', format: 'uuid' })
-  @ApiNoContentResponse({ description: 'It has ended.' })
+  @ApiNoContentResponse({ description: 'The session has ended.' })
   @ApiErrorResponse(404, 'You have no open session with this id.')
   async endOne(@Req() request: GatewayRequest, @Param('id') id: string): Promise<void> {
     const ended = isUuid(id) ? await this.end(request, id) : 0;

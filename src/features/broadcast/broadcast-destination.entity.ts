@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn, UpdateDateColumn, VirtualColumn } from 'typeorm';
-import { ScopedEntity } from '../../core/access/scoped.entity.js';
+import { ScopedEntity } from '../../core/access/scope.js';
 import type { Maker } from '../../core/access/caller.js';
 import { storedText } from '../../platform/database/stored-text.js';
 

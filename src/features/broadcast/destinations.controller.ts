@@ -21,7 +21,7 @@ import {
   DestinationListDto,
   DestinationTestDto,
 } from './destinations.dto.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 
 const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no destination with this id.';

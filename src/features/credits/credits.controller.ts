@@ -12,7 +12,7 @@ import {
   CreditsDto,
   CustomerCreditsDto,
 } from './credits.dto.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 
 @ApiTags('Credits')
 @Customer()

@@ -7,6 +7,8 @@ import { ReceiptReader } from '../../core/ledger/receipts/receipt.reader.js';
 import { RequestLogModule } from '../../core/request-log/request-log.module.js';
 import { SigningKeys } from '../../core/ledger/receipts/signing-keys.service.js';
 import { LimitsModule } from '../../core/limits/limits.module.js';
+import { PeopleModule } from '../../core/people/people.module.js';
+import { TenantsModule } from '../../core/tenants/tenants.module.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { AnalyticsController } from './analytics/analytics.controller.js';
 import { AnalyticsService } from './analytics/analytics.service.js';
@@ -52,7 +54,9 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     LedgerModule,
     LimitsModule,
     OutboundModule,
+    PeopleModule,
     RequestLogModule,
+    TenantsModule,
   ],
   controllers: [
     ApiKeysController,

@@ -26,7 +26,7 @@ import { JobsService } from './jobs.service.js';
 import { Customer, ApiChange, ApiFilters } from '../../core/access/customer.decorator.js';
 import { GalleryJobDto, JobGalleryDto, JobGalleryQueryDto } from './job-gallery.dto.js';
 import { JobsQueryDto, JobListDto } from './jobs.dto.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 
 @ApiTags('Customer')
 @Customer()

@@ -4,7 +4,7 @@ import type { Caller } from '../../core/access/caller.js';
 import { setDroppedParams } from '../../core/answers/answer-headers.js';
 import type { Call } from '../../core/answers/call.js';
 import { holdsRight } from '../../core/access/key-rights.js';
-import { isOperatorRole } from '../../core/people/roles.js';
+import { isOperatorRole } from '../../core/access/roles.js';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import {

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CurrentCaller } from '../../core/access/gateway-request.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ModelEndpointsAnswerDto } from './endpoints.dto.js';
 import { EndpointsService } from './endpoints.service.js';

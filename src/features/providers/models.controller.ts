@@ -22,7 +22,7 @@ import {
 import { listMessagesModels, toMessagesModel } from './messages-models.js';
 import { MESSAGES_MODELS_PATHS, MESSAGES_VERSION_HEADER } from './messages-models.vendor.js';
 import { ModelsService } from './models.service.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 
 const LIST_MODELS = {
   summary: 'List the models that a configured provider serves',

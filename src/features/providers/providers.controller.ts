@@ -7,7 +7,7 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { PROVIDER_TYPES } from '../../platform/config/app-config.js';
 import { ProviderListDto } from './providers.dto.js';
 import { ProvidersService } from './providers.service.js';
-import { Members } from '../../core/people/roles.js';
+import { Members } from '../../core/access/roles.js';
 
 @ApiTags('Catalogue')
 @Controller(['v1/providers', 'api/v1/providers'])

@@ -1,5 +1,7 @@
 import { boundedCache } from '../memory/bounded-cache.js';
 
+/** Changes by other processes must apply within a second. */
+const FRESH_MS = 900;
 const MAX_ENTRIES = 20_000;
 /** Ids per query; the others wait for the next one. */
 const MAX_BATCH = 500;
@@ -38,12 +40,6 @@ interface PendingRead<Value> {
  * values are not remembered.
  */
 export class FreshDirectory<Value extends object> {
-  /**
-   * How long a value is used. Less than the second within which changes elsewhere must apply; suites
-   * that wait for such changes shorten it.
-   */
-  static freshMs = 900;
-
   /** By id; the entry read longest ago is evicted. */
   private readonly entries = boundedCache<string, Entry<Value>>(MAX_ENTRIES, ({ value }) => {
     if (this.options.nameOf) this.idsByName.delete(this.options.nameOf(value));
@@ -56,7 +52,7 @@ export class FreshDirectory<Value extends object> {
   private readonly refreshAfterMs: number;
 
   constructor(private readonly options: FreshDirectoryOptions<Value>) {
-    this.refreshAfterMs = options.refreshAfterMs ?? FreshDirectory.freshMs;
+    this.refreshAfterMs = options.refreshAfterMs ?? FRESH_MS;
   }
 
   /** Returns the value, without a promise when it is known; undefined when there is none. */
@@ -66,7 +62,7 @@ export class FreshDirectory<Value extends object> {
     const ageMs = performance.now() - entry.readAtMs;
     if (ageMs < this.refreshAfterMs) return entry.value;
     const read = this.read(id);
-    if (ageMs >= FreshDirectory.freshMs) return read;
+    if (ageMs >= FRESH_MS) return read;
     // Callers see a failure once the value has expired.
     read.catch(() => undefined);
     return entry.value;

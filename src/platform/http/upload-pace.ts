@@ -1,6 +1,7 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
+const GRACE_MS = 10_000;
 /** After the grace period, a sender must have kept this rate since the start. */
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
@@ -10,11 +11,9 @@ const timer = new CoarseTimer();
 
 /** Detects bodies that arrive too slowly. */
 export class UploadPace implements Watched {
-  /** The grace period; suites shorten it. */
-  static patienceMs = 10_000;
   watchIndex = NOT_WATCHED;
   private readonly startedMs = performance.now();
-  deadlineMs = this.startedMs + UploadPace.patienceMs;
+  deadlineMs = this.startedMs + GRACE_MS;
   private received = 0;
 
   /** @param onTooSlow called once, with the 408 for the sender */

@@ -7,7 +7,7 @@ export class ContentionWindow {
   private sharedUntilMs = 0;
 
   /** @param nowMs a monotonic clock in milliseconds */
-  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+  constructor(readonly nowMs: () => number = () => performance.now()) {}
 
   /** Records a call. */
   note(owner: string): void {

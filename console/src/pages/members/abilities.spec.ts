@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GIVEN_RIGHTS, hasRight, TENANT_ROLES } from '../../../../src/core/people/roles.js';
+import { GIVEN_RIGHTS, hasRight, TENANT_ROLES } from '../../../../src/core/access/roles.js';
 import { ABILITIES } from './abilities';
 
 describe('ABILITIES', () => {

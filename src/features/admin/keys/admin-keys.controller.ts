@@ -9,7 +9,7 @@ import {
 import { AdminKeyDirectory } from '../../../core/access/admin-key-directory.service.js';
 import type { AdminKeyEntity } from '../../../core/access/admin-key.entity.js';
 import { AdminKeyRepository } from '../../../core/access/admin-keys.repository.js';
-import { AdminKeysService } from '../../../core/access/admin-keys.service.js';
+import { AdminKeysService } from '../../../core/tenants/admin-keys.service.js';
 import { apiKeyStatus } from '../../../core/access/api-key.entity.js';
 import { readExpiry } from '../../../core/access/api-key.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';

@@ -2,7 +2,7 @@ import { KeyExpiry } from '../../../core/access/key-fields.decorators.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
-import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js';
+import { OPERATOR_ROLES, type OperatorRole } from '../../../core/access/roles.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { IsName } from '../../../platform/http/field.decorators.js';
 

@@ -6,7 +6,7 @@ import {
   TENANT_ROLES,
   type OperatorRole,
   type TenantRole,
-} from '../../../core/people/roles.js';
+} from '../../../core/access/roles.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 

@@ -8,7 +8,7 @@ import type { PoolClient } from 'pg';
 import type { Author } from '../../../core/access/author.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
-import { TenantsService, type TenantRecord } from '../../../core/access/tenants.service.js';
+import { TenantsService, type TenantRecord } from '../../../core/tenants/tenants.service.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
 import { auditedEntry, GrantsService } from '../../../core/ledger/grants.service.js';
 import { Database } from '../../../platform/database/database.js';

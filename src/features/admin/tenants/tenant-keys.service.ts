@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyChange } from '../../../core/access/api-key.repository.js';
-import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
+import { AuditedApiKeys } from '../../../core/tenants/audited-api-keys.js';
 import { mintApiKey } from '../../../core/access/api-key.js';
 import type { Author } from '../../../core/access/author.js';
 import { OPERATOR_BOUNDS } from '../../../core/access/key-rights.js';

@@ -6,8 +6,8 @@ import { Operator } from '../../../core/access/operator.decorator.js';
 import {
   TenantSettingsDto,
   UpdateTenantSettingsDto,
-} from '../../../core/access/tenant-settings.dto.js';
-import { TenantSettings } from '../../../core/access/tenant-settings.service.js';
+} from '../../../core/tenants/tenant-settings.dto.js';
+import { TenantSettings } from '../../../core/tenants/tenant-settings.service.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import { ApiTenant } from './api-tenant.decorator.js';
 

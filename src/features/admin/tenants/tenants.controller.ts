@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { ApiFields, ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
-import { TenantsService, type TenantRecord } from '../../../core/access/tenants.service.js';
+import { TenantsService, type TenantRecord } from '../../../core/tenants/tenants.service.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { readCursor, toCursorPage } from '../../../platform/http/cursor-page.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';

@@ -15,7 +15,7 @@ import {
   TENANT_STATUSES,
   type TenantSort,
   type TenantStatus,
-} from '../../../core/access/tenants.service.js';
+} from '../../../core/tenants/tenants.service.js';
 import { MAX_GRANT_CREDITS } from '../../../platform/config/setting-values.js';
 import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
 import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';

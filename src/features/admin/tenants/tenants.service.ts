@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
+import { AuditedApiKeys } from '../../../core/tenants/audited-api-keys.js';
 import { mintApiKey } from '../../../core/access/api-key.js';
 import type { Author } from '../../../core/access/author.js';
 import type { ApiKeyType } from '../../../core/access/caller.js';
@@ -8,7 +8,7 @@ import {
   TenantsService,
   type TenantRecord,
   type TenantStatus,
-} from '../../../core/access/tenants.service.js';
+} from '../../../core/tenants/tenants.service.js';
 import { AuditLog, type AuditChange } from '../../../core/audit/audit-log.js';
 import { auditedEntry, GrantsService } from '../../../core/ledger/grants.service.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';

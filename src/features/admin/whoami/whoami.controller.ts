@@ -4,7 +4,7 @@ import { authorOf } from '../../../core/access/author.js';
 import { ACTOR_KINDS, type ActorKind } from '../../../core/access/caller.js';
 import type { GatewayRequest } from '../../../core/access/gateway-request.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
-import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js';
+import { OPERATOR_ROLES, type OperatorRole } from '../../../core/access/roles.js';
 
 class OperatorDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'admin_key' })

@@ -6,7 +6,7 @@ import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { AnalyticsService } from './analytics.service.js';
 import { AnalyticsDto, AnalyticsQueryDto } from './analytics.dto.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Customer')
 @Customer()

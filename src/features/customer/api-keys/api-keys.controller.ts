@@ -15,7 +15,7 @@ import {
   ApiKeyListDto,
   CreatedApiKeyDto,
 } from './api-keys.dto.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Customer')
 @Customer()

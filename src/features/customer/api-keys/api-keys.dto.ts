@@ -1,4 +1,4 @@
-import { KEY_RIGHTS, type KeyRight } from '../../../core/people/roles.js';
+import { KEY_RIGHTS, type KeyRight } from '../../../core/access/roles.js';
 import {
   KeyExpiry,
   KeyRateLimit,

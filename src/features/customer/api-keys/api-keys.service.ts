@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
-import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
+import { AuditedApiKeys } from '../../../core/tenants/audited-api-keys.js';
 import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access/caller.js';
 import { BalanceReader } from '../../../core/ledger/balance.reader.js';

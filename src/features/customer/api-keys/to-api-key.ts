@@ -1,4 +1,4 @@
-import { KEY_RIGHTS, type KeyRight } from '../../../core/people/roles.js';
+import { KEY_RIGHTS, type KeyRight } from '../../../core/access/roles.js';
 import { renewalOf } from '../../../canonical/limits.js';
 import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import type { KeySpendLimit } from '../../../core/ledger/balance.reader.js';

@@ -10,7 +10,7 @@ import {
   AuditLogQueryDto,
 } from '../../../core/audit/audit-log.dto.js';
 import { ApiAuditExport } from '../../../core/audit/audit-log.openapi.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 import { AuditLogService } from '../../../core/audit/audit-log.service.js';
 import { sendTextFile } from '../../../platform/http/send-body.js';
 

@@ -5,11 +5,11 @@ import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { CurrentKeyService } from './current-key.service.js';
 import { CurrentKeyDto } from './current-key.dto.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Credits')
 @Authenticated('any')
-@Members('nobody')
+@Members('keyOnly')
 @Controller('api/v1/key')
 export class CurrentKeyController {
   constructor(private readonly currentKey: CurrentKeyService) {}

@@ -10,7 +10,7 @@ import {
   toCompatibleGeneration,
   toGenerationRecord,
 } from './generation.service.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 const ARCHIVE_IS_AWAY = 'The request is archived and the archive is unavailable.';
 

@@ -22,7 +22,7 @@ import {
   type GuardrailAction,
   type GuardrailDirection,
 } from '../../../core/guardrails/guardrail-rule.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { InvalidRequestError, PermissionError } from '../../../platform/errors/gateway-errors.js';
 import {

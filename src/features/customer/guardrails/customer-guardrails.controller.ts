@@ -15,7 +15,7 @@ import {
 } from './guardrails.dto.js';
 import { CustomerGuardrailsService } from './customer-guardrails.service.js';
 import { GuardrailTestDto, TestGuardrailsDto } from './guardrail-test.dto.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 const GUARDRAIL = 'guardrail';
 /** Example of a field in errors. */

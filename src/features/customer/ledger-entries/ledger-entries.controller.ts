@@ -5,7 +5,7 @@ import type { Caller } from '../../../core/access/caller.js';
 import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 import { sendTextFile } from '../../../platform/http/send-body.js';
 import {
   LedgerEntryFilterDto,

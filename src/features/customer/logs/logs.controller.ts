@@ -18,7 +18,7 @@ import {
 } from './logs.dto.js';
 import { NewerLogsQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { LogsService } from './logs.service.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 const ARCHIVE_IS_AWAY = 'Some requests are archived and the archive is unavailable.';
 

@@ -24,7 +24,7 @@ import {
   UpdateMemberDto,
 } from '../../../core/people/members.dto.js';
 import { MembersService } from '../../../core/people/members.service.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';

@@ -18,7 +18,7 @@ import {
   UpdateProviderCredentialDto,
 } from './provider-credentials.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Customer')
 @Customer()

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { type Caller } from '../../../core/access/caller.js';
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 import { SigningKeys } from '../../../core/ledger/receipts/signing-keys.service.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { KeySetDto, SignedReceiptDto } from './receipts.dto.js';

@@ -8,9 +8,9 @@ import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import {
   TenantSettingsDto,
   UpdateTenantSettingsDto,
-} from '../../../core/access/tenant-settings.dto.js';
-import { TenantSettings } from '../../../core/access/tenant-settings.service.js';
-import { Members } from '../../../core/people/roles.js';
+} from '../../../core/tenants/tenant-settings.dto.js';
+import { TenantSettings } from '../../../core/tenants/tenant-settings.service.js';
+import { Members } from '../../../core/access/roles.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 
 @ApiTags('Customer')

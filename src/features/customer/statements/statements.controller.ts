@@ -16,7 +16,7 @@ import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { sendTextFile, sendTextStream } from '../../../platform/http/send-body.js';
 import { StatementDto, StatementMonthListDto, StatementQueryDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 @ApiTags('Customer')
 @ApiExtraModels(StatementDto)

@@ -5,7 +5,7 @@ import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js
 import { ScopeDto, toScope } from '../../../core/access/scope.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { previewUrl } from '../../../core/alerts/alert.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
 import {
   CursorPageDto,

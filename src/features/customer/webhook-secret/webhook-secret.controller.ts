@@ -9,7 +9,7 @@ import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ConflictError } from '../../../platform/errors/gateway-errors.js';
 import { WebhookSecrets } from '../../../platform/outbound/webhook-secrets.js';
-import { Members } from '../../../core/people/roles.js';
+import { Members } from '../../../core/access/roles.js';
 
 class WebhookSecretDto {
   @ApiProperty({

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { ApiKeyRepository, type ApiKeyDraft } from './api-key.repository.js';
-import type { Author } from './author.js';
+import { ApiKeyRepository, type ApiKeyDraft } from '../access/api-key.repository.js';
+import type { Author } from '../access/author.js';
 
-/** Changes of tenants' keys, each with its row of the audit log in the same transaction. */
+/** Changes tenants' keys and writes the audit rows in the same transaction. */
 @Injectable()
 export class AuditedApiKeys {
   constructor(
@@ -17,7 +17,7 @@ export class AuditedApiKeys {
     return this.database.transaction((client) => this.createWithin(client, author, draft));
   }
 
-  /** @returns the new key's id; undefined when this very key is known already, whoever owns it. */
+  /** @returns the new key's id; undefined when the key exists, whichever tenant owns it */
   async createWithin(
     transaction: SqlExecutor,
     author: Author,
@@ -28,7 +28,7 @@ export class AuditedApiKeys {
     return id;
   }
 
-  /** Changes what is given; `expiresAt: null` clears the expiry. */
+  /** Changes the given fields; `expiresAt: null` clears the expiry. */
   async update(
     author: Author,
     tenantId: string,
@@ -42,7 +42,7 @@ export class AuditedApiKeys {
     );
   }
 
-  /** A key that is revoked already stays as it is. @returns whether there is such a key */
+  /** Revokes a key; one that is revoked already keeps its time. @returns whether the key exists */
   revoke(author: Author, id: string, tenantId?: string): Promise<boolean> {
     return this.database.transaction((client) =>
       this.changeWithin(client, author, { id, action: 'api_key.revoke' }, (owner) =>
@@ -52,10 +52,10 @@ export class AuditedApiKeys {
   }
 
   /**
-   * Any change of one key, which is locked before it and compared after it.
+   * Locks a key, runs a change, and records the fields before and after.
    *
-   * @param change is given the tenant of the key
-   * @returns whether there is such a key
+   * @param change receives the key's tenant
+   * @returns whether the key exists
    */
   async changeWithin(
     transaction: SqlExecutor,

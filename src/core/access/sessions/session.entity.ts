@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { storedText } from '../../platform/database/stored-text.js';
+import { storedText } from '../../../platform/database/stored-text.js';
 
 /** A login of a person or a key. Only the hash of its token is stored. */
 @Entity('sessions')

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
-import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
-import type { OperatorRole } from './roles.js';
+import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { Database, type SqlExecutor } from '../../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../../platform/database/stored-text.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import type { OperatorRole } from '../roles.js';
 import {
   hashToken,
   mintToken,
@@ -12,34 +12,34 @@ import {
   type SessionOwner,
 } from './session.js';
 
-/** Longer ones name no browser. */
+/** Longer values identify no browser. */
 const MAX_USER_AGENT_LENGTH = 300;
-/** Between two notes that a session is in use. */
-const SEEN_TO_THE_SECONDS = 60;
+/** Minimum seconds between updates of `last_seen_at`. */
+const LAST_SEEN_PRECISION_SECONDS = 60;
 
-/** A session as it is stored, with what its owner may do. */
+/** A stored session with its owner's rights. */
 export interface SessionRow {
   hash: string;
   id: string;
   personId: string | null;
   apiKeyId: string | null;
   adminKeyId: string | null;
-  /** SHA-256 in hex of the tenant's or the operator's key whose session it is. */
+  /** SHA-256 in hex of the tenant key or operator key that owns the session. */
   keyHash: string | null;
   adminKeyHash: string | null;
   name: string | null;
   email: string | null;
   operatorRole: OperatorRole | null;
   memberships: Membership[];
-  /** Of the tenant's key. */
+  /** Name of the tenant key's tenant. */
   keyTenant: string | null;
   lastSeenAt: Date;
   expiresAt: Date;
-  /** Of the session, or the time when its person was disabled. */
+  /** When the session ended or its person was disabled. */
   endedAt: Date | null;
 }
 
-/** A session, as lists show it. */
+/** A session in a list. */
 export interface ListedSession {
   id: string;
   userAgent: string | null;
@@ -48,7 +48,7 @@ export interface ListedSession {
   expiresAt: Date;
 }
 
-/** The highest limit of a tenant's management keys, or by default `$2`. */
+/** SQL for the highest limit of a tenant's management keys, `$2` when it has none. */
 const RATE_LIMIT = `(
   SELECT coalesce(max(rate_limit_per_minute), $2) FROM api_keys
    WHERE tenant_id = tenants.id AND type = 'management'
@@ -56,7 +56,7 @@ const RATE_LIMIT = `(
 )`;
 const OWNER_COLUMNS = { person: 'person_id', api_key: 'api_key_id', admin_key: 'admin_key_id' };
 
-/** Sessions of people and of keys in the database; of a token only its hash is kept. */
+/** Stores sessions of people and keys. Of a token, only its hash is stored. */
 @Injectable()
 export class SessionRepository {
   private readonly idleSeconds: number;
@@ -70,7 +70,7 @@ export class SessionRepository {
     this.sessionSeconds = people.sessionMs / 1000;
   }
 
-  /** By their hashes in hex, ended ones included; unknown ones have no row. */
+  /** Returns sessions by token hash in hex, ended ones included; unknown hashes have no row. */
   async findByHashes(hashes: readonly string[]): Promise<SessionRow[]> {
     const { rows } = await this.database.lookUps.query<SessionRow>(
       `SELECT encode(token_hash, 'hex') AS hash, sessions.id, sessions.person_id AS "personId",
@@ -109,7 +109,7 @@ export class SessionRepository {
     }));
   }
 
-  /** Tenants by their ids; those that there are not, or that were deleted, are left out. */
+  /** Returns tenants by id; unknown and deleted ones have no row. */
   async findTenants(ids: readonly string[]): Promise<ActedFor[]> {
     const { rows } = await this.database.lookUps.query<ActedFor>(
       `SELECT id AS "tenantId", name AS tenant, suspended_at IS NOT NULL AS "isSuspended",
@@ -120,20 +120,20 @@ export class SessionRepository {
     return rows.map((row) => ({ ...row, tenant: fromStoredText(row.tenant) }));
   }
 
-  /** Notes that a session is in use, to the minute. */
+  /** Sets `last_seen_at`, at most once a minute. */
   async noteSeen(id: string): Promise<void> {
     await this.database.query(
       `UPDATE sessions SET last_seen_at = now()
         WHERE id = $1 AND last_seen_at < now() - make_interval(secs => $2)`,
-      [id, SEEN_TO_THE_SECONDS],
+      [id, LAST_SEEN_PRECISION_SECONDS],
     );
   }
 
   /**
-   * Opens a session and ends the one that the browser had before.
+   * Opens a session and ends the browser's previous one.
    *
-   * @param before the token of that one
-   * @returns the new one's token, which is kept nowhere
+   * @param before token of the previous session
+   * @returns the new session's token, which is not stored
    */
   async open(
     transaction: SqlExecutor,
@@ -147,7 +147,7 @@ export class SessionRepository {
         [hashToken(before)],
       );
     }
-    // What ended a week ago is of no use to anybody.
+    // Keeps a week of ended sessions.
     await transaction.query(`DELETE FROM sessions WHERE expires_at < now() - interval '7 days'`);
     const token = mintToken();
     const column = owner.kind === 'link' ? 'person_id' : OWNER_COLUMNS[owner.kind];
@@ -164,7 +164,7 @@ export class SessionRepository {
     return { id: rows[0]!.id, token };
   }
 
-  /** Those of the owner that are open, the latest first. That of a link stands alone. */
+  /** Returns the owner's open sessions, newest first. A link's session has no others. */
   async listOpen(session: { id: string; owner: SessionOwner }): Promise<ListedSession[]> {
     const { rows } = await this.database.query<ListedSession>(
       `SELECT id, user_agent AS "userAgent", created_at AS "createdAt",
@@ -182,10 +182,10 @@ export class SessionRepository {
   }
 
   /**
-   * Ends sessions of the owner of this one.
+   * Ends sessions of this session's owner.
    *
-   * @param id of one of them; undefined: all
-   * @returns the ids of those that were open
+   * @param id one of them; undefined for all
+   * @returns ids of the sessions that were open
    */
   async revoke(
     session: { id: string; owner: SessionOwner },

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { AdminKeyEntity } from './admin-key.entity.js';
-import { AdminKeyRepository, auditedAdminKey } from './admin-keys.repository.js';
-import { mintApiKey } from './api-key.js';
-import type { Author } from './author.js';
-import type { OperatorRole } from '../people/roles.js';
+import type { AdminKeyEntity } from '../access/admin-key.entity.js';
+import { AdminKeyRepository, auditedAdminKey } from '../access/admin-keys.repository.js';
+import { mintApiKey } from '../access/api-key.js';
+import type { Author } from '../access/author.js';
+import type { OperatorRole } from '../access/roles.js';
 
-/** What changes operators' keys, each change with its row of the audit log. */
+/** Changes operators' keys and writes the audit rows. */
 @Injectable()
 export class AdminKeysService {
   constructor(
@@ -17,7 +17,7 @@ export class AdminKeysService {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @returns the new key, with itself in plaintext, which exists nowhere else */
+  /** @returns the new key with its plaintext, which is not stored */
   create(
     author: Author,
     { name, role, expiresAt }: { name: string; role: OperatorRole; expiresAt: Date | null },
@@ -30,7 +30,7 @@ export class AdminKeysService {
     });
   }
 
-  /** @returns undefined when this very key is known already */
+  /** @returns undefined when the key exists already */
   async insertWithin(
     transaction: SqlExecutor,
     author: Author,
@@ -49,21 +49,21 @@ export class AdminKeysService {
   }
 
   /**
-   * Revokes a key for good. One that is revoked already stays as it is.
+   * Revokes a key; one that is revoked already keeps its time.
    *
-   * @param takesLast whether it may be the last active one of an admin
-   * @returns undefined when there is no such key
-   * @throws ConflictError when it may not
+   * @param allowsLast whether the last active admin key may be revoked
+   * @returns undefined when the key is unknown
+   * @throws ConflictError for the last active admin key unless allowed
    */
-  revoke(author: Author, id: string, takesLast: boolean): Promise<AdminKeyEntity | undefined> {
+  revoke(author: Author, id: string, allowsLast: boolean): Promise<AdminKeyEntity | undefined> {
     return this.database.transaction(async (client) => {
       const admins = await this.adminKeys.lockActiveAdmins(client);
       const before = await this.adminKeys.findById(id, client);
       if (!before || before.revokedAt) return before;
-      if (!takesLast && admins.length === 1 && admins[0] === id) {
+      if (!allowsLast && admins.length === 1 && admins[0] === id) {
         throw new ConflictError(
           'id',
-          'This is the last admin key that opens anything. Make another one first, or revoke it by `npm run gateway -- admin revoke`.',
+          'This is the last active admin key. Create another one first, or revoke it with `npm run gateway -- admin revoke`.',
         );
       }
       const after = await this.adminKeys.revoke(id, client);

@@ -1,72 +1,69 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Actor } from '../access/caller.js';
-import type { ResolvedKey } from '../access/key-directory.service.js';
-import type { ActingRole, OperatorRole } from './roles.js';
+import type { Actor } from '../caller.js';
+import type { ResolvedKey } from '../key-directory.service.js';
+import type { ActingRole, OperatorRole } from '../roles.js';
 
-/** A tenant that somebody acts for who is logged in. */
+/** A tenant that a session can act for. */
 export interface ActedFor {
   readonly tenantId: string;
   readonly tenant: string;
-  /** The highest limit of the tenant's management keys: a member gives a new key no more than they could. */
+  /** Highest limit of the tenant's management keys, which bounds the keys that members create. */
   readonly rateLimitPerMinute: number;
-  /** The tenant may read, and nothing else. */
+  /** Whether the tenant is suspended and may only read. */
   readonly isSuspended: boolean;
 }
 
-/** What somebody may do for one tenant; who is no operator as well does it as a member. */
+/** A session's role at one tenant. */
 export interface Membership extends ActedFor {
   readonly role: ActingRole;
 }
 
-/** Whose a session is; a `link` was made on the command line and opens one operator's session. */
+/** The owner of a session; a `link` comes from the command line and opens one operator session. */
 export type SessionOwner =
   | { readonly kind: 'person' | 'api_key' | 'admin_key'; readonly id: string }
   | { readonly kind: 'link'; readonly id: null };
 
-/** A session that is good at this moment, and what it may do. */
+/** A valid session and its rights. */
 export interface Session {
   readonly id: string;
   readonly owner: SessionOwner;
   readonly actor: Actor;
   readonly email: string | null;
-  /** Of a management key's session: the key. */
+  /** The management key of a key's session. */
   readonly key: ResolvedKey | undefined;
-  /** The name of that key's tenant. */
+  /** Name of that key's tenant. */
   readonly keyTenant: string | null;
   readonly operatorRole: OperatorRole | null;
-  /** Of a person: the first one is the oldest. */
+  /** A person's memberships, oldest first. */
   readonly memberships: readonly Membership[];
   readonly expiresAt: Date;
-  /** What changing requests send as `X-CSRF-Token`. */
+  /** Expected in `X-CSRF-Token` of changing requests. */
   readonly csrfToken: string;
 }
 
-/** For how long a login link can be used. */
-export const LINK_MINUTES = 10;
-
 const TOKEN = /^[\w-]{43}$/;
 
-/** A token of 256 random bits, for sessions and login links. */
+/** Generates a token of 256 random bits, for sessions and login links. */
 export function mintToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whether a text can be a token at all. */
+/** Returns whether a text has the format of a token. */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The SHA-256 in hex, the only form in which tokens are stored. */
+/** Returns the SHA-256 in hex, the only form in which tokens are stored. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** Made of the session's token, so that it is good for this session alone and needs no row. */
+/** Derives the CSRF token from the session's token, so it is valid for this session only and needs no row. */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url');
 }
 
-/** Whether the two are the same; takes as long for a wrong one as for a right one. */
+/** Compares tokens in constant time. */
 export function isSameToken(expected: string, given: unknown): boolean {
   if (typeof given !== 'string' || given.length !== expected.length) return false;
   return timingSafeEqual(Buffer.from(hashToken(expected)), Buffer.from(hashToken(given)));

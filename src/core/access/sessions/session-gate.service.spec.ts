@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
-import type { KeyDirectory } from '../access/key-directory.service.js';
-import { ClientNetworks } from '../access/client-networks.js';
-import { WrongKeys } from '../access/wrong-keys.js';
-import { loadConfig } from '../../platform/config/load-config.js';
-import { readCookie } from '../../platform/http/cookies.js';
+import type { AdminKeyDirectory } from '../admin-key-directory.service.js';
+import type { KeyDirectory } from '../key-directory.service.js';
+import { ClientNetworks } from '../client-networks.js';
+import { WrongKeys } from '../wrong-keys.js';
+import { loadConfig } from '../../../platform/config/load-config.js';
+import { readCookie } from '../../../platform/http/cookies.js';
 import { SessionGate } from './session-gate.service.js';
 import type { SessionRepository } from './session.repository.js';
 
@@ -20,7 +20,7 @@ function gateOf(environment: NodeJS.ProcessEnv): SessionGate {
 }
 
 describe(SessionGate.name, () => {
-  it('binds the cookie to the host and to https as soon as the public URL is https', () => {
+  it('sets a Secure `__Host-` cookie when the public URL is https', () => {
     const secure = gateOf({ GATEWAY_PUBLIC_URL: 'https://gateway.example/base' });
     expect(secure.cookie('session', 'token', 60_000)).toBe(
       '__Host-gateway_session=token; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Lax',
@@ -45,11 +45,11 @@ describe(SessionGate.name, () => {
     [{ origin: 'http://internal:3001', host: 'internal:3000' }, false],
     [{ origin: 'null' }, false],
     [{}, true],
-  ])('takes %j for its own origin: %s', (headers, isOwn) => {
+  ])('treats %j as same-origin: %s', (headers, isOwn) => {
     const gate = gateOf({ GATEWAY_PUBLIC_URL: 'https://gateway.example' });
-    const asked = (): void => gate.assertSameOrigin({ headers });
-    if (isOwn) expect(asked).not.toThrow();
-    else expect(asked).toThrow(expect.objectContaining({ status: 403, param: 'origin' }));
+    const check = (): void => gate.assertSameOrigin({ headers });
+    if (isOwn) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ status: 403, param: 'origin' }));
   });
 });
 

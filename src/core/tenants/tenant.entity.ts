@@ -12,7 +12,7 @@ export class TenantEntity {
   @Column('text', { transformer: storedText })
   name!: string;
 
-  /** SHA-256 of the name under which it was made; null while it has that one. */
+  /** SHA-256 of the original name; null until the tenant is renamed. */
   @Column('bytea', { nullable: true, select: false })
   firstNameHash!: Buffer | null;
 
@@ -23,39 +23,39 @@ export class TenantEntity {
   @Column('bigint', { nullable: true })
   monthlySpendLimit!: number | null;
 
-  /** Since then its keys read and do nothing else; null: they do what they may. */
+  /** While set, keys may only read. */
   @Column('timestamptz', { nullable: true })
   suspendedAt!: Date | null;
 
-  /** Its name, its keys and what it stored are gone since then. */
+  /** When its name, keys and stored data were deleted. */
   @Column('timestamptz', { nullable: true })
   deletedAt!: Date | null;
 
-  /** When the last of a deleted tenant's log rows said no more of anybody. */
+  /** When the last personal data in a deleted tenant's logs was erased. */
   @Column('timestamptz', { nullable: true })
   erasedAt!: Date | null;
 
-  /** Whether what is said in its requests is kept; null: as the service's setting has it. */
+  /** Whether prompts and answers are stored; null for the service's setting. */
   @Column('boolean', { nullable: true })
   contentLog!: boolean | null;
 
-  /** Who goes on with answers that break off, where a request does not say; null: nobody. */
+  /** How interrupted streams are recovered unless a request says; null for not at all. */
   @Column('text', { nullable: true })
   recovery!: Recovery | null;
 
-  /** What was said before is not written down any more. */
+  /** Content of requests before this time is not stored. */
   @Column('timestamptz', { nullable: true })
   contentDeletedAt!: Date | null;
 
-  /** Those that the tenant has set for itself … */
+  /** Set by the tenant; these and `operatorLimits` both apply. */
   @Column('jsonb', { nullable: true })
   limits!: Limits | null;
 
-  /** … and the operator for it; both hold. */
+  /** Set by the operator. */
   @Column('jsonb', { nullable: true })
   operatorLimits!: Limits | null;
 
-  /** Of each of its end users that has none of its own. */
+  /** Default for end users without limits of their own. */
   @Column('jsonb', { nullable: true })
   endUserLimits!: Limits | null;
 }

@@ -1,21 +1,21 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { isUuid } from '../../platform/database/stored-text.js';
-import { FreshDirectory } from '../../platform/database/fresh-directory.js';
+import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
+import { FreshDirectory } from '../../../platform/database/fresh-directory.js';
 import {
   AuthenticationError,
   NotFoundError,
   PermissionError,
-} from '../../platform/errors/gateway-errors.js';
-import { messageOf } from '../../platform/errors/thrown.js';
-import { originCookie, readCookie } from '../../platform/http/cookies.js';
-import { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
-import { apiKeyStatus } from '../access/api-key.entity.js';
-import type { Caller, Operator } from '../access/caller.js';
-import type { GatewayRequest } from '../access/gateway-request.js';
-import { KeyDirectory, type ResolvedKey } from '../access/key-directory.service.js';
-import { WrongKeys } from '../access/wrong-keys.js';
-import { hasRight, ROLES_OF, strongest, type MemberRight } from './roles.js';
+} from '../../../platform/errors/gateway-errors.js';
+import { messageOf } from '../../../platform/errors/thrown.js';
+import { originCookie, readCookie } from '../../../platform/http/cookies.js';
+import { AdminKeyDirectory } from '../admin-key-directory.service.js';
+import { apiKeyStatus } from '../api-key.entity.js';
+import type { Caller, Operator } from '../caller.js';
+import type { GatewayRequest } from '../gateway-request.js';
+import { KeyDirectory, type ResolvedKey } from '../key-directory.service.js';
+import { WrongKeys } from '../wrong-keys.js';
+import { hasRight, ROLES_OF, strongest, type MemberRight } from '../roles.js';
 import {
   csrfTokenOf,
   hashToken,
@@ -27,27 +27,27 @@ import {
 } from './session.js';
 import { SessionRepository, type SessionRow } from './session.repository.js';
 
-const SEEN_TO_THE_MS = 60_000;
-/** The header in which a member of several tenants, or an operator, names one. */
+const LAST_SEEN_PRECISION_MS = 60_000;
+/** Names the tenant to act for, for members of several tenants and for operators. */
 const TENANT_HEADER = 'x-gateway-tenant';
 
 type HeadOfRequest = Pick<GatewayRequest, 'headers' | 'method' | 'socket'> &
   Partial<Pick<GatewayRequest, 'res'>>;
-/** Who calls for a tenant, and whether that may only read for now. */
+/** The caller that a session acts as for a tenant. */
 export type SessionCaller = Pick<ResolvedKey, 'caller' | 'isSuspended'>;
 
 type Identity = Pick<Session, 'owner' | 'actor' | 'key' | 'operatorRole'>;
 
 /**
- * Whose session a request's cookie is, and what that may do. What was found out is remembered for less
- * than a second, as of keys: then a session that was ended, or a person that was disabled, is out.
+ * Authenticates session cookies and resolves their rights. Rows are cached for less than a second, as
+ * for keys, so ended sessions and disabled people lose access in that time.
  */
 @Injectable()
 export class SessionGate {
   private readonly logger = new Logger(SessionGate.name);
-  /** By the token's hash. */
+  /** By token hash. */
   private readonly sessions: FreshDirectory<SessionRow>;
-  /** Those that operators act for, by id. */
+  /** Tenants that operators act for, by id. */
   private readonly tenants: FreshDirectory<ActedFor>;
   private readonly idleMs: number;
   private readonly publicOrigin: string | undefined;
@@ -77,32 +77,32 @@ export class SessionGate {
     });
   }
 
-  /** A browser takes the prefix as a promise that no other host and no plain HTTP set the cookie. */
+  /** With `__Host-`, browsers guarantee that no other host and no plain HTTP response set the cookie. */
   cookieName(what: string): string {
     return `${this.isSecure ? '__Host-' : ''}gateway_${what}`;
   }
 
-  /** As `Set-Cookie`; an empty value deletes it. */
+  /** Returns a `Set-Cookie` value; an empty `value` deletes the cookie. */
   cookie(what: string, value: string, maxAgeMs: number): string {
     const maxAgeSeconds = value === '' ? 0 : Math.floor(maxAgeMs / 1000);
     return originCookie(this.cookieName(what), value, { isSecure: this.isSecure, maxAgeSeconds });
   }
 
-  /** The token of the session that a request carries; undefined: none. */
+  /** Returns the session token of a request; undefined when it carries none. */
   tokenOf({ headers }: Pick<HeadOfRequest, 'headers'>): string | undefined {
     const token = readCookie(headers.cookie, this.cookieName('session'));
     return token === undefined || token === '' ? undefined : token;
   }
 
   /**
-   * The session of a request that carries one. A changing request has to come from this origin and to
-   * know the session's CSRF token.
+   * Returns a request's session. Changes must come from this origin and carry the session's CSRF
+   * token.
    *
-   * @throws AuthenticationError when it has ended or there never was one
+   * @throws AuthenticationError when the session ended or never existed
    * @throws PermissionError when another site may have sent the request
    */
   async sessionOf(request: HeadOfRequest): Promise<Session> {
-    // Unlike answers to a key, those to a cookie may be kept by any cache on the way, and given to others.
+    // Shared caches may store responses to cookies, unlike responses to `Authorization`.
     request.res?.setHeader('cache-control', 'no-store');
     const token = this.tokenOf(request) ?? '';
     const session = isToken(token) ? await this.resolve(token) : undefined;
@@ -114,7 +114,7 @@ export class SessionGate {
       this.assertSameOrigin(request);
       if (!isSameToken(session.csrfToken, request.headers['x-csrf-token'])) {
         throw new PermissionError(
-          'A change by a session needs the header X-CSRF-Token with the csrf_token of GET /v1/auth/session.',
+          'Changes with a session need the header `X-CSRF-Token` with the `csrf_token` of GET /v1/auth/session.',
           'x-csrf-token',
         );
       }
@@ -122,45 +122,45 @@ export class SessionGate {
     return session;
   }
 
-  /** @throws PermissionError when a page of another origin sent the request, by what the browser says */
+  /** @throws PermissionError when the browser's headers say that a page of another origin sent the request */
   assertSameOrigin({ headers }: Pick<HeadOfRequest, 'headers'>): void {
     const site = headers['sec-fetch-site'];
     const { origin } = headers;
-    // Browsers say it of https and of this machine only; else there is the Origin, as of each POST.
+    // Browsers send Sec-Fetch-Site over HTTPS and from localhost only, but Origin with every POST.
     const isOwn =
       site !== undefined
         ? site === 'same-origin'
         : origin === undefined || origin === this.publicOrigin || isOfHost(origin, headers.host);
     if (isOwn) return;
-    throw new PermissionError('Pages of another origin may not do this.', 'origin');
+    throw new PermissionError('Requests from pages of another origin are refused.', 'origin');
   }
 
   /**
-   * Who calls for a tenant.
+   * Returns the caller that a session acts as.
    *
-   * @param right of the handler; undefined: it is closed to sessions
-   * @throws PermissionError; NotFoundError when an operator names a tenant that there is not
+   * @param right required by the handler; undefined when it is closed to sessions
+   * @throws PermissionError, or NotFoundError when an operator names an unknown tenant
    */
   async callerIn(
     session: Session,
     { headers }: Pick<HeadOfRequest, 'headers'>,
     right: MemberRight | undefined,
   ): Promise<SessionCaller> {
-    const wanted = headers[TENANT_HEADER];
-    if (right === undefined || right === 'nobody') {
-      throw new PermissionError('This path takes an API key, not a session.');
+    const requested = headers[TENANT_HEADER];
+    if (right === undefined || right === 'keyOnly') {
+      throw new PermissionError('This path accepts API keys only, not sessions.');
     }
     if (session.key) {
-      if (wanted === undefined || wanted === session.key.caller.tenantId) return session.key;
-      throw new PermissionError('The session is that of a key of another tenant.', TENANT_HEADER);
+      if (requested === undefined || requested === session.key.caller.tenantId) return session.key;
+      throw new PermissionError("The session's key belongs to another tenant.", TENANT_HEADER);
     }
-    const { role, tenantId, tenant, rateLimitPerMinute, isSuspended } = await this.placeOf(
+    const { role, tenantId, tenant, rateLimitPerMinute, isSuspended } = await this.membershipFor(
       session,
-      wanted,
+      requested,
     );
     if (!hasRight(role, right)) {
       throw new PermissionError(
-        `Your role at ${JSON.stringify(tenant)} is ${role}; this takes ${ROLES_OF[right].join(' or ')}.`,
+        `Your role at ${JSON.stringify(tenant)} is ${role}. This needs ${ROLES_OF[right].join(' or ')}.`,
       );
     }
     const { id, name } = session.actor;
@@ -176,44 +176,45 @@ export class SessionGate {
   }
 
   /**
-   * The tenant that a request is for. Operators have to name it.
+   * Returns the session's role at the requested tenant, by default the first one. Operators must name
+   * a tenant.
    *
    * @throws PermissionError, NotFoundError
    */
-  private async placeOf(
+  private async membershipFor(
     { memberships, operatorRole }: Session,
-    wanted: string | string[] | undefined,
+    requested: string | string[] | undefined,
   ): Promise<Membership> {
-    if (wanted === undefined) {
+    if (requested === undefined) {
       const [first] = memberships;
       if (first) return first;
       throw new PermissionError(
         operatorRole
-          ? 'An operator names the tenant to act for: X-Gateway-Tenant: <id of the tenant>.'
-          : 'You are a member of no tenant; ask one of its owners to invite you.',
+          ? 'Operators must name the tenant to act for: `X-Gateway-Tenant: <id of the tenant>`.'
+          : 'You are not a member of any tenant. Ask an owner of one to invite you.',
       );
     }
-    const own = memberships.find(({ tenantId }) => tenantId === wanted);
+    const own = memberships.find(({ tenantId }) => tenantId === requested);
     if (own) return operatorRole ? { ...own, role: strongest([own.role, operatorRole]) } : own;
     if (!operatorRole)
-      throw new PermissionError('You are no member of this tenant.', TENANT_HEADER);
+      throw new PermissionError('You are not a member of this tenant.', TENANT_HEADER);
     const tenant =
-      typeof wanted === 'string' && isUuid(wanted) ? await this.tenants.get(wanted) : undefined;
+      typeof requested === 'string' && isUuid(requested)
+        ? await this.tenants.get(requested)
+        : undefined;
     if (!tenant) {
-      throw new NotFoundError(TENANT_HEADER, 'There is no tenant with this id, or it was deleted.');
+      throw new NotFoundError(TENANT_HEADER, 'No tenant has this id, or it was deleted.');
     }
     return { ...tenant, role: operatorRole };
   }
 
-  /** @throws PermissionError when it is no operator's */
+  /** @throws PermissionError unless the session belongs to an operator */
   operatorOf({ actor, operatorRole }: Session): Operator {
     if (operatorRole) return { actor, role: operatorRole };
-    throw new PermissionError(
-      'This path is for operators; your session is not one of an operator.',
-    );
+    throw new PermissionError('This path is for operators, and your session is not an operator’s.');
   }
 
-  /** To be called after sessions were ended: they are out with the next request here. */
+  /** Drops ended sessions from the cache. Call it after the commit. */
   forget(ids: readonly string[]): void {
     for (const id of ids) this.sessions.forget(id);
   }
@@ -237,7 +238,7 @@ export class SessionGate {
     };
   }
 
-  /** Undefined: the key whose session it is has ended. */
+  /** Returns the session's principal; undefined when its key has ended. */
   private async identify(row: SessionRow): Promise<Identity | undefined> {
     if (row.keyHash && row.apiKeyId) {
       const key = await this.keys.resolveHash(row.keyHash);
@@ -278,12 +279,12 @@ export class SessionGate {
     };
   }
 
-  /** Waits for nothing. One that has been idle for too long stays so. */
+  /** Updates `last_seen_at` without waiting. A session past its idle timeout stays ended. */
   private noteSeen({ id, lastSeenAt, endedAt }: SessionRow): void {
     const idleMs = Date.now() - lastSeenAt.getTime();
-    if (idleMs < SEEN_TO_THE_MS || idleMs >= this.idleMs || endedAt) return;
+    if (idleMs < LAST_SEEN_PRECISION_MS || idleMs >= this.idleMs || endedAt) return;
     this.repository.noteSeen(id).catch((error: unknown) => {
-      this.logger.warn(`The use of a session could not be noted: ${messageOf(error)}`);
+      this.logger.warn(`The use of a session was not recorded: ${messageOf(error)}`);
     });
   }
 }

@@ -10,12 +10,12 @@ export interface Tenant {
   name: string;
 }
 
-/** A tenant that the settings declare. */
+/** A tenant that the bootstrap settings declare. */
 export interface DeclaredTenant extends Tenant {
   isDeleted: boolean;
 }
 
-/** A tenant and its money, in credits. */
+/** A tenant with its account. Amounts are credits. */
 export interface TenantWithBalance extends Tenant {
   balance: number;
   held: number;
@@ -27,22 +27,22 @@ export interface TenantWithBalance extends Tenant {
 export const TENANT_STATUSES = ['active', 'suspended', 'deleted'] as const;
 export type TenantStatus = (typeof TENANT_STATUSES)[number];
 
-/** All that operators see of a tenant. Amounts are credits. */
+/** A tenant as operators see it. Amounts are credits. */
 export interface TenantRecord extends TenantWithBalance {
   status: TenantStatus;
-  /** Null where it is not suspended; likewise below. */
+  /** Null when not suspended; likewise for the next two. */
   suspendedAt: Date | null;
   deletedAt: Date | null;
-  /** When nothing of a deleted tenant told of a person any more. */
+  /** When the last personal data of the deleted tenant was erased. */
   erasedAt: Date | null;
   monthlySpendLimit: number | null;
-  /** Since the calendar month (UTC) began. */
+  /** In the current calendar month (UTC). */
   spentThisMonth: number;
   /** Log rows of all time. */
   requestCount: number;
 }
 
-/** By what a list of tenants may be sorted, and of which type that is. */
+/** Sort keys of the tenant list with their SQL types. */
 const SORTS = {
   name: { by: 'tenants.name', type: 'text' },
   created_at: { by: 'tenants.created_at', type: 'timestamptz' },
@@ -54,13 +54,13 @@ export type TenantSort = keyof typeof SORTS;
 export const TENANT_SORTS = Object.keys(SORTS) as [TenantSort, ...TenantSort[]];
 
 export interface TenantPageQuery {
-  /** A part of the name, in whatever case; undefined: all. */
+  /** Case-insensitive part of the name; undefined for all. */
   search?: string;
-  /** Undefined: all but the deleted ones. */
+  /** Undefined for all but deleted ones. */
   status?: TenantStatus;
   sort: TenantSort;
   descending: boolean;
-  /** Behind the tenant with this id and this value of the sort. */
+  /** Sort value and id of the previous page's last tenant. */
   after?: { value: string; id: string };
   limit: number;
 }
@@ -82,7 +82,7 @@ const FROM_TENANTS = `
     LEFT JOIN account_months AS month ON month.tenant_id = tenants.id
       AND month.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
-/** Tenants in the database: made, found, listed, renamed, suspended, with what they may spend in a month. */
+/** Stores tenants. Callers write the audit rows. */
 @Injectable()
 export class TenantsService {
   constructor(
@@ -91,9 +91,9 @@ export class TenantsService {
   ) {}
 
   /**
-   * Makes a tenant with its empty account. To be called in a transaction, which the caller also
-   * needs for the first grant and keys.
-   * @returns undefined when there is a tenant of this name already.
+   * Creates a tenant with an empty account.
+   *
+   * @returns undefined when the name is taken
    */
   async create(name: string, transaction: SqlExecutor): Promise<Tenant | undefined> {
     const { identifiers } = await this.within(transaction)
@@ -118,9 +118,9 @@ export class TenantsService {
   }
 
   /**
-   * Sets what the tenant may spend in a calendar month, in credits; null: no limit.
+   * Sets the tenant's limit per calendar month in credits; null for no limit.
    *
-   * @returns what it was before
+   * @returns the previous limit
    */
   async setMonthlySpendLimit(
     id: string,
@@ -136,7 +136,7 @@ export class TenantsService {
     return rows[0]?.before ?? null;
   }
 
-  /** The tenant that was made under this name, whatever became of it; else the one that has it. */
+  /** Returns the tenant with this name, else the one created under it, even if renamed or deleted since. */
   async findDeclared(name: string, executor: SqlExecutor): Promise<DeclaredTenant | undefined> {
     const { rows } = await executor.query<DeclaredTenant>(
       `SELECT id, name, deleted_at IS NOT NULL AS "isDeleted" FROM tenants
@@ -147,7 +147,7 @@ export class TenantsService {
     return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
   }
 
-  /** @returns false when another tenant has this name */
+  /** @returns false when the name is taken */
   async rename(id: string, name: string, transaction: SqlExecutor): Promise<boolean> {
     const { rowCount } = await transaction.query(
       `UPDATE tenants SET name = $2,
@@ -158,13 +158,13 @@ export class TenantsService {
     return rowCount === 1;
   }
 
-  /** From within a second on its keys read and do nothing else, or do again what they may. */
+  /** Suspends or resumes a tenant. Applies to its keys within a second. */
   async setSuspended(id: string, isSuspended: boolean, transaction: SqlExecutor): Promise<void> {
     const suspendedAt = isSuspended ? () => 'coalesce(suspended_at, now())' : null;
     await this.within(transaction).update({ id }, { suspendedAt });
   }
 
-  /** Undefined: there is no such tenant. A deleted one is there. */
+  /** Returns a tenant, also a deleted one; undefined when it is unknown. */
   async find(
     id: string,
     executor: SqlExecutor = this.database,
@@ -178,10 +178,10 @@ export class TenantsService {
     return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
   }
 
-  /** A page of tenants, each with where the page behind it begins. */
+  /** Returns a page of tenants, each with its sort value as a cursor. */
   async page(query: TenantPageQuery): Promise<(TenantRecord & { place: string })[]> {
     const { by, type } = SORTS[query.sort];
-    // Times to the microsecond, as the list is sorted by those.
+    // Microseconds, since the list is sorted by them.
     const place =
       type === 'timestamptz'
         ? `to_char(${by} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
@@ -207,7 +207,7 @@ export class TenantsService {
     return rows.map((row) => ({ ...row, name: fromStoredText(row.name) }));
   }
 
-  /** Oldest first. */
+  /** Returns all tenants, oldest first. */
   async list(): Promise<TenantWithBalance[]> {
     const { rows } = await this.database.query<TenantWithBalance>(
       `SELECT tenants.id, tenants.name, tenants.created_at AS "createdAt",
@@ -225,7 +225,7 @@ export class TenantsService {
   }
 }
 
-/** For ILIKE: names that have the text in them. */
+/** Returns an ILIKE pattern for names that contain the text. */
 function patternOf(search: string): string {
   return `%${toStoredText(search).replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -6,11 +6,11 @@ import { Database, type SqlExecutor } from '../../platform/database/database.js'
 import { isUuid } from '../../platform/database/stored-text.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Author } from './author.js';
+import type { Author } from '../access/author.js';
 import { TenantEntity } from './tenant.entity.js';
 import type { TenantSettingsDto, UpdateTenantSettingsDto } from './tenant-settings.dto.js';
 
-/** What holds for all of a tenant's requests that do not say otherwise; a change does so within a second. */
+/** Reads and changes the defaults of a tenant's requests. Changes apply within a second. */
 @Injectable()
 export class TenantSettings {
   constructor(
@@ -19,12 +19,12 @@ export class TenantSettings {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @throws NotFoundError (`tenant_id`), also for a deleted one */
+  /** @throws NotFoundError (`tenant_id`) for an unknown or deleted tenant */
   async of(tenantId: string): Promise<TenantSettingsDto> {
     return { object: 'settings', recovery: await this.read(this.database, tenantId) };
   }
 
-  /** @throws NotFoundError (`tenant_id`), also for a deleted one */
+  /** @throws NotFoundError (`tenant_id`) for an unknown or deleted tenant */
   update(
     author: Author,
     tenantId: string,
@@ -54,7 +54,7 @@ export class TenantSettings {
     const where = { id: tenantId, deletedAt: IsNull() };
     const tenants = this.database.within(executor, this.tenants);
     const tenant = isUuid(tenantId) && (await tenants.findOne({ where, ...(lock && { lock }) }));
-    if (!tenant) throw new NotFoundError('tenant_id', 'There is no tenant with this id.');
+    if (!tenant) throw new NotFoundError('tenant_id', 'No tenant has this id.');
     return tenant.recovery ?? 'off';
   }
 }
