@@ -53,7 +53,7 @@ class OperationsModule {}
 })
 class ConsoleModule {}
 
-/** What the first start makes. */
+/** Creates the first tenant and keys. */
 @Module({
   imports: [LedgerModule],
   providers: [BootstrapService],
@@ -61,7 +61,7 @@ class ConsoleModule {}
 })
 class BootstrapModule {}
 
-/** The whole service. Inference comes first, because Express tries the routes in their order. */
+/** The whole service. Inference comes first because Express matches routes in order. */
 @Module({})
 export class AppModule {
   static forRoot(settings: LiveSettings, databaseUrl: string): DynamicModule {

@@ -113,7 +113,7 @@ describe('a service with the embedded database', () => {
     const again = await runOperatorCommand(settings(target), 'restore', file, '--replace');
     expect(again).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('instances of the service are at work'),
+      errors: expect.stringContaining('instances of the service are using'),
     });
   });
 });

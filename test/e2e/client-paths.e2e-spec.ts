@@ -286,7 +286,7 @@ describe('a client with a wrong base URL', () => {
     const { error } = (await response.json()) as { error: { message: string } };
     expect([response.status, error.message]).toEqual([
       404,
-      `There is no POST ${path} here, but ${meant}: see what base URL the client has.`,
+      `There is no POST ${path}. Did you mean ${meant}? Check the client's base URL.`,
     ]);
   });
 

@@ -124,7 +124,7 @@ describeWithRedis('several workers', () => {
   it('are replaced after an error that nobody caught', async () => {
     await replaced('eldest', 'SIGUSR2');
     expect(gateway.output()).toContain('a defect');
-    await until(() => gateway.output().includes('A worker ended (1) and is replaced.'));
+    await until(() => gateway.output().includes('A worker exited (1) and is replaced.'));
   });
 
   it('are replaced when they die, and stop together', async () => {

@@ -212,7 +212,7 @@ describe('a backup', () => {
     expect(await run(empty, 'backup', join(folder, 'never'))).toMatchObject({
       code: 1,
       errors:
-        'There is nothing to back up: the service has not made its tables in this database.\n',
+        'There is nothing to back up: this database does not contain the tables of the service.\n',
     });
     expect(readdirSync(folder)).toEqual(before);
   });
@@ -251,7 +251,7 @@ describe('a backup', () => {
     const { output } = await run(source, 'backup', file);
     expect(output).toContain('Artifacts: 1 files of 100000 bytes.');
     const without = await run(source, 'backup', join(folder, 'without'), '--without-artifacts');
-    expect(without.output).toContain('Artifacts were left out, as asked for');
+    expect(without.output).toContain('Artifacts were left out as requested');
 
     const elsewhere = join(folder, 'elsewhere');
     const target = await makeTarget();
@@ -298,10 +298,10 @@ describe('a backup', () => {
 
     it('over something else unasked, nor under a service; with --replace in its place', async () => {
       await prepare();
-      expect(await refused(file)).toContain('The database holds 1 tenants');
+      expect(await refused(file)).toContain('The database contains 1 tenants');
       const ledger = await connectLedger(target.url);
       await ledger.instance.beat();
-      expect(await refused(file, '--replace')).toContain('1 instances of the service are at work');
+      expect(await refused(file, '--replace')).toContain('1 instances of the service are using');
       await target.database.query('DELETE FROM instances');
       await ledger.close();
       expect(await run(target, 'restore', file, '--replace')).toMatchObject({ code: 0 });
@@ -319,14 +319,14 @@ describe('a backup', () => {
       const bytes = readFileSync(file);
       const broken = join(folder, 'broken');
       writeFileSync(broken, bytes.subarray(0, bytes.length - 40));
-      expect(await refused(broken, '--replace')).toContain('cut short');
+      expect(await refused(broken, '--replace')).toContain('truncated');
       const tar = gunzipSync(bytes);
       const place = tar.indexOf('slash');
       tar.write('SLASH', place);
       writeFileSync(broken, gzipSync(tar));
       expect(await refused(broken, '--replace')).toContain('altered');
       writeFileSync(broken, 'something else');
-      expect(await refused(broken, '--replace')).toContain('no backup of this service');
+      expect(await refused(broken, '--replace')).toContain('not a backup of this service');
       expect(await refused(join(folder, 'not-there'), '--replace')).toContain('ENOENT');
     });
 
@@ -381,7 +381,7 @@ describe('a backup', () => {
     expect(await run(old, 'backup', file)).toMatchObject({ code: 0 });
     const target = await makeTarget();
     const { output } = await run(target, 'restore', file);
-    expect(output).toContain(`Brought its schema up to this version: ${MIGRATIONS[8]!.name}`);
+    expect(output).toContain(`Migrated its schema to this version: ${MIGRATIONS[8]!.name}`);
     const { rows } = await target.database.query(
       `SELECT balance, (SELECT count(*) FROM migrations) AS migrations FROM accounts WHERE tenant_id = $1`,
       [tenantId],
@@ -398,12 +398,12 @@ describe('a backup', () => {
     const { code, output } = await run(target, 'restore', file);
     expect([code, output]).toEqual([
       0,
-      expect.stringContaining(`not the service's: the table invoices, 1 rows`),
+      expect.stringContaining(`not the service's: table invoices, 1 rows`),
     ]);
     await target.database.query('CREATE TABLE invoices ()');
     expect(await run(target, 'restore', file, '--replace')).toMatchObject({
       code: 1,
-      errors: expect.stringContaining("tables beside the service's (invoices)"),
+      errors: expect.stringContaining("other tables besides the service's (invoices)"),
     });
   });
 

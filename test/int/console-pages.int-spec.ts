@@ -287,7 +287,7 @@ describe('where the console is not built', () => {
     writeFile(join(folder, '.console-state.json'), text);
 
   it.each([
-    ['nobody builds it', undefined, 'npm run build:console', '15'],
+    ['no build is running', undefined, 'npm run build:console', '15'],
     [
       'it is being built',
       { pid: process.pid, step: 'installing <b>' },

@@ -58,7 +58,7 @@ describe('the embedded database', () => {
     const moved = await run('move', server.url);
     expect(moved).toMatchObject({ code: 0, errors: '' });
     const { host, pathname, password } = new URL(server.url);
-    expect(moved.output).toContain(`@${host}${pathname} now: start it with DATABASE_URL`);
+    expect(moved.output).toContain(`@${host}${pathname}: start the service with DATABASE_URL`);
     const note = readFileSync(join(dataDirectory, 'DATABASE-WAS-MOVED.txt'), 'utf8');
     expect(note).toContain(`@${host}${pathname}`);
     if (password !== '') expect(note + moved.output).not.toContain(password);

@@ -254,18 +254,18 @@ describe("the operator's commands", () => {
 
     expect(await run('catalogue', 'update', list, '--in-force')).toMatchObject({ code: 2 });
     const first = await apply();
-    expect(first.errors).toContain('1 are held back');
-    expect(first.output).toContain('Version 1 of the configuration has them');
+    expect(first.errors).toContain('held back: 1;');
+    expect(first.output).toContain('Version 1 of the configuration contains them');
     const id = 'xai/grok-4.3';
     expect(await shown()).toMatchObject({ models: [{ id, pricing: { prompt: '0.000001' } }] });
-    expect((await apply('--accept', 'grok-4.3')).errors).toContain('no price of that name');
+    expect((await apply('--accept', 'grok-4.3')).errors).toContain('no price with that name');
     const second = await apply('--accept', `${id}:completion`);
     expect({ code: second.code, errors: second.errors }).toEqual({ code: 0, errors: '' });
     const pricing = { prompt: '0.000001', completion: '0' };
     expect(await shown()).toMatchObject({
       models: [{ id, pricing, source: expect.stringContaining('LiteLLM') }],
     });
-    expect((await apply()).output).toContain('Version 2 of the configuration stays');
+    expect((await apply()).output).toContain('Version 2 of the configuration is unchanged');
     rmSync(folder, { recursive: true });
   });
 

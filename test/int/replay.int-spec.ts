@@ -215,12 +215,12 @@ describe('replay', () => {
   it.each([
     [['--from', 'yesterday'], '--from must be an ISO 8601 time'],
     [['--to', '2026-01-12'], '--to must be later than --from'],
-    [['--without', 'open ai'], '--without must be a provider'],
+    [['--without', 'open ai'], '--without must name a provider'],
     [['--without-from', '2026-01-15'], 'must leave a span within the window'],
     [['--fault', '418'], '--fault must be one of'],
     [['--scale', '0.5'], '--scale must be a number from 1'],
     [['--speed', 'fast'], '--speed must be a number'],
-    [['--max-failures', '1'], '--max-failures must be a share in per cent'],
+    [['--max-failures', '1'], '--max-failures must be a percentage'],
     [['--max-402', 'none'], '--max-402 must be an integer'],
     [['--nonsense', '1'], "Unknown option '--nonsense'"],
   ])('does not take %j', async (words, message) => {

@@ -138,7 +138,7 @@ describe('secret rotate', () => {
     // While it runs, both kinds of instances open everything.
     const [first, second] = await Promise.all([rotate(between), rotate(between)]);
     expect([first.code, second.code]).toEqual([0, 0]);
-    expect(first.output).toContain(`not opened by any secret: ${lost}`);
+    expect(first.output).toContain(`no secret decrypts: ${lost}`);
     for (const config of [current, configOf(OLD, NEW)]) {
       const read = await readAll(config);
       expect(read.keys.filter((key) => key !== 'unreadable').sort()).toEqual(keys.sort());
@@ -161,9 +161,9 @@ describe('secret rotate', () => {
     // An instance that had the old one as its current still wrote; the command is run again.
     const late = await storeCredential(configOf(OLD, NEW));
     const again = await rotate(between);
-    expect(again.output).toContain('Provider credentials: 1 encrypted anew, 205 were current');
+    expect(again.output).toContain('Provider credentials: 1 re-encrypted, 205 were current');
     expect((await readAll(current)).keys).toContain(late);
-    expect((await rotate(between)).output).toContain('Provider credentials: 0 encrypted anew');
+    expect((await rotate(between)).output).toContain('Provider credentials: 0 re-encrypted');
     const audit = await testDatabase.database.query(
       `SELECT DISTINCT actor_kind, after FROM audit_log WHERE action = 'secret.rotate'`,
     );
