@@ -187,7 +187,7 @@ describe('operator commands', () => {
     expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({
       code: 1,
       output: '',
-      errors: 'There is a tenant "twin" already. Choose another name.\n',
+      errors: 'A tenant named "twin" already exists. Choose another name.\n',
     });
     const tenants = await access.tenants.list();
     expect(tenants.filter(({ name }) => name === 'twin')).toEqual([

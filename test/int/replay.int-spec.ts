@@ -345,7 +345,7 @@ describe('replay', () => {
       withBucket();
       expect({ code, errors }).toEqual({
         code: 2,
-        errors: expect.stringContaining('cannot be reached now'),
+        errors: expect.stringContaining('the archive is unavailable'),
       });
     });
   });
