@@ -14,7 +14,7 @@ const DRAIN_SECONDS = 5;
 const STOP_LIMIT_SECONDS = DRAIN_SECONDS + 10;
 const BEGIN_LIMIT_MS = 30_000;
 
-/** PostgreSQL is stopped by a signal while streams run, and then the service: every stream is charged. */
+/** Freezes PostgreSQL while streams run, then stops the service: every stream must be charged. */
 export async function runFrozen(soak) {
   const vendor = await soak.startVendor();
   const gateway = await soak.startGateway({
@@ -63,7 +63,7 @@ function journalsOf({ dataDirectory }) {
   return readdirSync(folder).filter((name) => name.endsWith('.jsonl')).length;
 }
 
-/** The server and its children. */
+/** Returns the server and its children. */
 function postgresOf({ dataDirectory }) {
   const file = join(dataDirectory, 'postgres/cluster/postmaster.pid');
   const [first] = readFileSync(file, 'utf8').split('\n');
