@@ -48,7 +48,7 @@ export async function runFrozen(soak) {
       none(`of ${STREAMS} streams cut or wrong`, failures),
       atMost('the process ended after', pastSeconds, STOP_LIMIT_SECONDS, seconds),
       { what: 'exit status', figure: String(code), bound: '1', isMet: code === 1 },
-      { what: 'what it said', figure: told.join(' '), bound: 'one line', isMet: told.length === 1 },
+      { what: 'its output', figure: told.join(' '), bound: 'one line', isMet: told.length === 1 },
       { what: 'journals', figure: String(journals), bound: '1', isMet: journals === 1 },
       none('journals after the next start', journalsOf(gateway)),
       none(`of ${gateway.books.size} invoices: wrong, missing or too many`, faults.length),

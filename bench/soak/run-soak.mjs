@@ -59,7 +59,7 @@ async function runScenarios({ scenarios, jsonFile }, soak, say) {
       results.push({ id, ...(await run(soak)) });
     } catch (error) {
       // The other scenarios can still run.
-      soak.addFaults(`broke off: ${error.stack}`);
+      soak.addFaults(`aborted: ${error.stack}`);
     }
     await soak.stopServers();
     say(`${id}: ${((Date.now() - scenarioStartedMs) / 1000).toFixed(0)} s`);

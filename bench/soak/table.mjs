@@ -1,7 +1,7 @@
 const BEFORE = ['before', ({ before }) => before];
 const COLUMNS = [
   ['scenario', ({ id }) => id],
-  ['what was measured', ({ what }) => what],
+  ['measurement', ({ what }) => what],
   ['figure', ({ figure }) => figure],
   ['bound', ({ bound }) => bound],
   ['', ({ isMet }) => (isMet === undefined ? '' : isMet ? 'met' : '**missed**')],

@@ -30,15 +30,15 @@ import {
   messagesStatus,
 } from '../features/messages/messages-error-body.js';
 import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
+
 /** Paths with more segments get no suggestion. */
-/** Of a path that something may be meant by. */
 const MAX_STEPS = 12;
+
 /** Knows the methods of each path, to tell a wrong method (405) from an unknown path (404). */
-/** Which methods a path takes, so that a wrong method is told apart from an unknown path. */
 export class RouteTable {
   private layers: RouterLayer[] = [];
+
   /** Reads the routes of an initialized application. */
-  /** Reads the routes of an application that has been initialised. */
   learn(application: INestApplication): void {
     const { httpAdapter } = application.get(HttpAdapterHost);
     const stack: readonly object[] = httpAdapter.getInstance<Express>().router.stack;

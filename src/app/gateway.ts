@@ -124,7 +124,7 @@ export async function startGateway(
     const stop = application.get(ServiceStop, { strict: false });
     const ledger = application.get(LedgerStore, { strict: false });
     await listen(application, config);
-    // Also when the process is told not to wait for the end.
+    // Also when the process exits without waiting.
     const onExit = (): void => void ledger.journalPending();
     process.on('exit', onExit);
 

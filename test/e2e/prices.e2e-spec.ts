@@ -241,7 +241,7 @@ describe('a region', () => {
   it('without a price is refused with those that have one', async () => {
     const response = await gateway.post('/v1/messages', { ...body, inference_geo: 'eu' });
     expect(response.status).toBe(400);
-    expect(await response.text()).toMatch(/inference_geo.*may be us, or left out/);
+    expect(await response.text()).toMatch(/inference_geo.*Use us, or leave it out/);
   });
 });
 

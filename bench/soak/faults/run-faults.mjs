@@ -212,7 +212,7 @@ function report({ options, plan, callers, world, violations, unwritten }) {
     verdict === 'background' ? `background ${status}` : verdict,
   );
   const refusals = callers.seen.filter(({ verdict }) => verdict === 'refused');
-  console.log(`  ${tally(seen)}, found nobody ${callers.unsent}`);
+  console.log(`  ${tally(seen)}, found no gateway ${callers.unsent}`);
   console.log(`  refused with: ${tally(refusals.map(({ fault }) => statusIn(fault)))}`);
   console.log(`faults: ${all.length}, gateways killed ${kills} times`);
   console.log(`  ${tally(all)}`);

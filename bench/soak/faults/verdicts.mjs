@@ -51,11 +51,11 @@ export function judge(seen, row, history) {
       if (row.outcome === 'timeout') return findEstimateFault(seen, row, violation);
       return violation(`failed and ${tell(row)}`);
     case 'broken':
-      if (!wasKilled(seen, history)) return violation(`broke off and ${tell(row)}`);
+      if (!wasKilled(seen, history)) return violation(`was cut and ${tell(row)}`);
       if (row.outcome === 'completed' && cost === seen.cost) return {};
       // As far as the process knew before it died, its caller had disconnected.
       if (row.outcome === 'cancelled') return findEstimateFault(seen, row, violation);
-      return violation(`broke off with its process and ${tell(row)}`);
+      return violation(`was cut with its process and ${tell(row)}`);
     case 'background':
       if (seen.status === 'completed' && cost === seen.cost) return {};
       return violation(`is ${seen.status} and ${tell(row)}, not ${seen.cost}`);

@@ -47,7 +47,9 @@ describe('gateway catalogue update and stale', () => {
     expect(lines[2]).toMatch(
       /^xai\/ours +xai +completion +0\.000006 +0\.00009 +×15 +held back: it changes more than threefold$/,
     );
-    expect(lines.join('\n')).toMatch(/Not in the list: .*xai\/grok-4\.7.*\.\n1 more models of these/s);
+    expect(lines.join('\n')).toMatch(
+      /Not in the list: .*xai\/grok-4\.7.*\.\n1 more models of these/s,
+    );
     expect(errors).toEqual([expect.stringMatching(/^held back: 1; accept with --accept MODEL/)]);
     expect(code).toBe(2);
     expect(readdirSync(folder).sort()).toEqual(['list.json', 'own.json']);

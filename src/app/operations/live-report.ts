@@ -19,7 +19,7 @@ const MAX_MODEL_LENGTH = 200;
 /** How soon a changed number of instances is noticed. */
 const CHECK_EVERY_MS = 5_000;
 
-/** Adds a report of what this process is doing to each heartbeat. */
+/** Adds this process's current activity to each heartbeat. */
 @Injectable()
 export class LiveReport implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;

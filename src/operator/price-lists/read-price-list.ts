@@ -37,7 +37,7 @@ function listOf(name: string, models: ListedModel[]): PriceList {
   throw new PriceListError(`it has the format of ${name} but no model with a price`);
 }
 
-/** Marks repeated keys, of which a JSON parser silently keeps the last. */
+/** Marks repeated keys. A JSON parser silently keeps only the last of them. */
 function withRepeated(models: ListedModel[], bytes: Buffer): ListedModel[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
