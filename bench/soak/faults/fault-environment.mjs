@@ -31,7 +31,7 @@ const TABLE_LIMIT_BYTES = 1024 * 1024;
 const LOG_LIMIT_BYTES = 64 * 1024;
 
 /** The system under test, as operators run it, and the faults that can be injected. */
-export class World {
+export class FaultEnvironment {
   gateways = [];
   worker;
   redis;

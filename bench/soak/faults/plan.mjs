@@ -25,7 +25,7 @@ const KINDS = [
   ...Array(2).fill('response'),
   'background',
 ];
-const LEAVERS = ['leaves-stream', 'leaves-early', 'leaves-paced'];
+const DISCONNECTS = ['leaves-stream', 'leaves-early', 'leaves-paced'];
 
 /**
  * Groups of faults: one fault at a time within a group, while groups overlap. `share` is the group's part
@@ -90,7 +90,7 @@ export function makePlan({ seed, requests, faults, seconds, tenants, gateways, w
   for (let index = 0; index < requests; index++) {
     let kind = random.pick(KINDS);
     let trouble;
-    if (index < leavers) kind = random.pick(LEAVERS);
+    if (index < leavers) kind = random.pick(DISCONNECTS);
     else if (index < ofRequests) {
       kind = random.pick(['chat', 'stream']);
       trouble = random.pick(VENDOR_TROUBLES);

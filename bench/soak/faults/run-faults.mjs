@@ -7,7 +7,7 @@ import { Books } from '../books.mjs';
 import { Callers } from './callers.mjs';
 import { makePlan } from './plan.mjs';
 import { judge, judgeUnknown } from './verdicts.mjs';
-import { World } from './fault-environment.mjs';
+import { FaultEnvironment } from './fault-environment.mjs';
 
 const USAGE = `npm run test:faults -- [options]
   --seed N       determines what happens when; a failing run prints its seed (random)
@@ -71,7 +71,7 @@ export async function runFaults(words, say) {
     return 1;
   }
   const folder = mkdtempSync(join(tmpdir(), 'gateway-faults-'));
-  const world = new World(folder);
+  const world = new FaultEnvironment(folder);
   let stopping;
   const stopAll = () =>
     (stopping ??= world.stop().finally(() => {

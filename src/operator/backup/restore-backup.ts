@@ -45,7 +45,7 @@ export async function restoreBackup(
     await makeStaging(target);
     const staged = await fillStaging(source, options);
     options.beforePlacing?.();
-    await takePlace(target, options);
+    await swapIn(target, options);
     return staged;
   } finally {
     source.destroy();
@@ -154,7 +154,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
 }
 
 /** Swaps the schemas atomically. */
-async function takePlace(target: Client, options: RestoreOptions): Promise<void> {
+async function swapIn(target: Client, options: RestoreOptions): Promise<void> {
   const schema = await schemaOf(target);
   await target.query('BEGIN');
   try {
@@ -162,7 +162,7 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
     // A service that starts now waits until the swap is complete.
     if (tables.length > 0) await target.query(`LOCK TABLE ${tables.join(', ')}`);
     await assertFree(target, options);
-    await assertNothingForeign(target);
+    await assertNoOtherTables(target);
     await emptySchema(target, schema);
     await moveObjects(target, STAGING, schema);
     await target.query(`DROP SCHEMA ${STAGING}`);
@@ -177,7 +177,7 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
  * @throws RestoreError when tables would be lost that are neither restored nor part of a newer
  * version
  */
-async function assertNothingForeign(target: Client): Promise<void> {
+async function assertNoOtherTables(target: Client): Promise<void> {
   const known = new Set(MIGRATIONS.map(({ name }) => name));
   if ((await listMigrations(target)).some((name) => !known.has(name))) return;
   const { rows } = await target.query<{ name: string }>(

@@ -65,7 +65,7 @@ export class StagingLoader {
   private readonly rows = new Map<string, number>();
   private readonly store: ArtifactStore;
   /** Where artifacts wait until the backup is known to be whole. */
-  private readonly waitingRoom: string;
+  private readonly pendingFolder: string;
   private readonly waiting: ArtifactStore;
   private readonly artifacts = new Map<string, number>();
   private files = 0;
@@ -79,10 +79,10 @@ export class StagingLoader {
       ? new S3ArtifactStore(config.s3)
       : new LocalArtifactStore(artifactFolder(config));
     // With a bucket there need not be a data folder.
-    this.waitingRoom = config.s3
+    this.pendingFolder = config.s3
       ? join(tmpdir(), `restore-${randomUUID()}`)
       : join(config.dataDirectory, 'restored-artifacts');
-    this.waiting = new LocalArtifactStore(this.waitingRoom);
+    this.waiting = new LocalArtifactStore(this.pendingFolder);
   }
 
   async take({ name, size, content }: BackupMember): Promise<void> {
@@ -139,7 +139,7 @@ export class StagingLoader {
 
   async close(): Promise<void> {
     await this.client?.end();
-    await rm(this.waitingRoom, { recursive: true, force: true });
+    await rm(this.pendingFolder, { recursive: true, force: true });
   }
 
   private async takeArtifact(
@@ -164,7 +164,7 @@ export class StagingLoader {
     assertKnown(header);
     assertReadable(header, this.options);
     // A killed restore leaves its folder behind.
-    await rm(this.waitingRoom, { recursive: true, force: true });
+    await rm(this.pendingFolder, { recursive: true, force: true });
     const names = new Set(header.migrations);
     await migrateDatabase(
       this.url,

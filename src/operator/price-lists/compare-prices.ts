@@ -3,7 +3,7 @@ import { listedAs, vendorOf } from '../../vendors/vendors.js';
 import type { CatalogueModel, Pricing, Route } from '../../core/catalogue/catalogue.types.js';
 import { mergeRow, readRow, type CatalogueRows } from '../../core/catalogue/load-catalogue.js';
 import { rowAt } from '../../core/catalogue/price-changes.js';
-import { addableRows, fits, isFree, withoutNothing } from './addable-rows.js';
+import { addableRows, fits, isFree, withoutUndefined } from './addable-rows.js';
 import type { ListedModel, PriceList, WholePricing } from './price-list.js';
 import { movesOf, type PriceMove } from './price-moves.js';
 
@@ -79,7 +79,7 @@ export function comparePrices(
       ? { source, as_of: today }
       : { source: row.source, as_of: row.as_of };
     written.push(
-      withoutNothing({ id, ...(seen.changed && changesOf(whole, seen.changed)), ...origin }),
+      withoutUndefined({ id, ...(seen.changed && changesOf(whole, seen.changed)), ...origin }),
     );
   }
   const additions = addableRows(rows, list, known);

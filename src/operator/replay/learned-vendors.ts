@@ -112,7 +112,7 @@ export class LearnedVendors {
   }
 
   /** Returns typical usage of a model, for rows without any. Undefined when no request had usage. */
-  usualUsage(model: string): Usage | undefined {
+  typicalUsage(model: string): Usage | undefined {
     return this.usages.get(model)?.usage;
   }
 

@@ -81,7 +81,7 @@ export class Replay {
     if (!model || !isPlayable(row, environment)) return this.countAsLogged(row, copy, known);
     const arrivedMs = clock.now();
     const logged = usageOf(row);
-    const usage = isUsed(logged) ? logged : (vendors.usualUsage(row.model) ?? logged);
+    const usage = isUsed(logged) ? logged : (vendors.typicalUsage(row.model) ?? logged);
     const request = requestOf(row, usage, model.kind);
     let held: SimulatedHold;
     let plan: Plan<RoutableRequest>;
