@@ -2,12 +2,12 @@ import { performance } from 'node:perf_hooks';
 import { costOf, textOf, usageOf } from './answers.mjs';
 
 /**
- * undici's handler of one answer. Resolves `done` to what is wrong with the answer, or undefined;
- * never rejects. Each answer is compared as a whole: status, text, model, usage, why it ended, and
- * the end of the stream as its dialect has it.
+ * undici's handler for one response. Resolves `done` to a description of what is wrong, or to undefined;
+ * never rejects. Checks the whole response: status, text, model, usage, finish reason, and the end of
+ * the stream in its dialect.
  */
 export class AnswerReader {
-  /** The gateway's id of the request, for its invoice. */
+  /** The gateway's request id, for its invoice. */
   requestId;
   events = 0;
   #status = 0;
@@ -20,9 +20,9 @@ export class AnswerReader {
   #resolve;
 
   /**
-   * @param request what was asked, and in which dialect: see `Workload.request`
-   * @param target who answers
-   * @param onGap is told the milliseconds between two arrivals of a stream's data
+   * @param request the request and its dialect: see `Workload.request`
+   * @param target the server that responds
+   * @param onGap receives the milliseconds between two arrivals of stream data
    */
   constructor(request, target, onGap) {
     this.request = request;
@@ -61,7 +61,7 @@ export class AnswerReader {
     this.#resolve(`${error.code ?? error.name}: ${error.message}`);
   }
 
-  /** What the request costs by the catalogue's prices, in credits. */
+  /** Cost of the request in credits, by the catalogue's prices. */
   get cost() {
     return costOf(usageOf(this.request.user));
   }
@@ -79,13 +79,13 @@ export class AnswerReader {
   }
 
   #readEvent(event) {
-    // A comment, by which the gateway tells that it is still there.
+    // A comment, which the gateway sends as a keep-alive.
     if (event.startsWith(':')) return;
     this.events++;
     try {
       this.#stream.read(event);
     } catch (error) {
-      this.#streamFault ??= `an event cannot be read: ${error.message}`;
+      this.#streamFault ??= `an event cannot be parsed: ${error.message}`;
     }
   }
 

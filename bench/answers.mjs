@@ -1,11 +1,11 @@
 /**
- * What the mock upstream says to a request, computed from the request's `user` field alone, so that
- * the driver knows each answer beforehand and notices one that belongs to another request.
+ * Responses of the mock upstream, computed only from the request's `user` field. The driver therefore
+ * knows each response in advance and notices one that belongs to another request.
  *
  * A `user` is `<label>.<number>.<pieces>`.
  */
 
-/** Pieces of a whole answer, which then is about 1 KB with its frame. */
+/** Pieces of a non-streamed response, which makes about 1 KB with its frame. */
 export const WHOLE_ANSWER_PIECES = 60;
 
 /** USD per token, and the same as hundredths of a credit, so that the driver's sums stay integers. */
@@ -17,14 +17,14 @@ export function makeUser(label, number, pieces = WHOLE_ANSWER_PIECES) {
   return `${label}.${number}.${pieces}`;
 }
 
-/** How many pieces the answer has; they are numbered from 0. */
+/** Returns the number of pieces; they are numbered from 0. */
 export function piecesOf(user) {
   return Number(user.slice(user.lastIndexOf('.') + 1));
 }
 
 /**
- * One piece of an answer's text. The first names the whole `user` and says how long a prompt
- * arrived, which shows that it came through complete.
+ * Returns one piece of the text. The first contains the whole `user` and the length of the received
+ * prompt, which shows that it arrived completely.
  */
 export function pieceOf(user, index, promptCharacters) {
   if (index === 0) return `${user} ${promptCharacters}`;
@@ -39,13 +39,13 @@ export function textOf(user, promptCharacters) {
   return pieces.join('');
 }
 
-/** Differs from request to request, so that a sum cannot be right by accident. */
+/** Differs between requests, so that a sum cannot be right by accident. */
 export function usageOf(user) {
   const number = numberOf(user);
   return { promptTokens: 40 + (number % 61), completionTokens: piecesOf(user) + (number % 37) };
 }
 
-/** The price of an answer in credits: the exact sum, rounded up once. */
+/** Returns the price of a response in credits: the exact sum, rounded up once. */
 export function costOf({ promptTokens, completionTokens }) {
   const hundredths = promptTokens * PROMPT_HUNDREDTHS + completionTokens * COMPLETION_HUNDREDTHS;
   return Math.ceil(hundredths / 100);

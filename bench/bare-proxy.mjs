@@ -1,17 +1,17 @@
 /**
- * The yardstick: the least that a gateway on Node has to do, on `node:http` and undici, in one
- * process. It checks the key, parses the body, rewrites the model, forwards to the same path,
- * passes the answer's bytes on and reads the usage, which all three dialects have at the end. No
- * framework, no ledger, no logs, no limits, no fallback, no translation.
+ * The yardstick: the minimum that a gateway on Node has to do, on `node:http` and undici, in one
+ * process. It checks the key, parses the body, rewrites the model, forwards to the same path, passes
+ * the response through and reads the usage, which all three dialects have at the end. No framework,
+ * ledger, logs, limits, fallback or translation.
  *
- * Arguments: the upstream's base URL and the one API key. `GET /usage` tells what has been used.
+ * Arguments: the upstream's base URL and the one API key. `GET /usage` returns the usage so far.
  */
 import { hash } from 'node:crypto';
 import http from 'node:http';
 import { Pool } from 'undici';
 import { listen, readBody } from './serving.mjs';
 
-/** The usage and what comes after it in a stream are smaller than this. */
+/** The usage and everything after it in a stream are smaller than this. */
 const TAIL_BYTES = 1_024;
 const USAGE_KEY = '"usage":';
 
@@ -116,18 +116,18 @@ class StreamHandler {
 
 function abortWithCaller(controller, response) {
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new Error('The caller went away.'));
+    if (!response.writableFinished) controller.abort(new Error('The caller disconnected.'));
   });
 }
 
-/** The JSON object that begins there; no string in a usage holds a brace. */
+/** Parses the JSON object that begins at `start`; no string in a usage contains a brace. */
 function readObject(text, start) {
   let depth = 0;
   for (let index = start; index < text.length; index++) {
     if (text[index] === '{') depth++;
     else if (text[index] === '}' && --depth === 0) return JSON.parse(text.slice(start, index + 1));
   }
-  throw new Error('An object without its end.');
+  throw new Error('An object is not closed.');
 }
 
 function addUsage(usage) {

@@ -2,17 +2,17 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordCpuProfile } from './cpu-profile.mjs';
 
-/** What the rows share: targets, settings, and what has turned out wrong so far. */
+/** State shared by the rows: targets, settings, and faults so far. */
 export class Bench {
-  /** Wrong answers and wrong invoices in words; one is enough for the run to fail. */
+  /** Descriptions of wrong responses and invoices; one is enough for the run to fail. */
   faults = [];
   rowId = '';
   #profileFolder;
 
   /**
-   * @param targets the yardstick and then the gateway
-   * @param startFresh starts both anew, and resolves to `targets` and `stop`
-   * @param measureStarts starts gateways: see `measureStarts` of the gateway's target
+   * @param targets the yardstick, then the gateway
+   * @param startFresh starts both again and resolves to `targets` and `stop`
+   * @param measureStarts starts gateways: see `measureStarts` of the gateway target
    */
   constructor({ targets, settings, profileFolder, startFresh, measureStarts }) {
     this.targets = targets;
@@ -23,7 +23,7 @@ export class Bench {
     if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
   }
 
-  /** Does the work once more for each driver with its target's profiler on, if profiles are wanted. */
+  /** If profiles are wanted, repeats the work for each driver with its target's profiler on. */
   async profileEach(drivers, work) {
     if (this.#profileFolder === undefined) return;
     for (const driver of drivers) {
@@ -32,7 +32,7 @@ export class Bench {
     }
   }
 
-  /** Compares answers and invoices of a row that has ended. */
+  /** Checks responses and invoices of a finished row. */
   async finishRow(workload, drivers) {
     for (const driver of drivers) {
       const { target, failures, faults } = driver;

@@ -2,8 +2,8 @@ import { describeLoad, measureLoad } from './cpu-row.mjs';
 import { Driver } from './driver.mjs';
 
 /**
- * The first seconds of load on processes that have just started: what a user meets after a deploy.
- * Every round has a yardstick and a gateway of its own, which have answered nothing before.
+ * Measures the first seconds of load on newly started processes, as users meet them after a deploy.
+ * Every round has a new yardstick and a new gateway.
  */
 export async function runColdRow({ workload, concurrency, title, bounds }, bench) {
   const { coldRounds, coldMs } = bench.settings;

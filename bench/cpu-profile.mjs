@@ -5,9 +5,8 @@ import { WebSocket } from 'undici';
 const SAMPLING_INTERVAL = 200;
 
 /**
- * Profiles a server that was started with `--inspect` while `work` is under way, and writes a file
- * that Chrome's developer tools and `summarize-profile.mjs` read. `work` resolves to how many
- * `requests` it sent.
+ * Profiles a server started with `--inspect` while `work` runs, and writes a file for Chrome's
+ * developer tools and `summarize-profile.mjs`. `work` resolves to the number of `requests` it sent.
  */
 export async function recordCpuProfile(server, file, work) {
   const inspector = await connect(/ws:\/\/\S+/.exec(server.printed())[0]);

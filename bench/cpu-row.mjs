@@ -4,17 +4,17 @@ import { addedLine, cpuLine, figuresOfCpu, figuresOfLatency } from './lines.mjs'
 import { readTreeCpu } from './process-tree.mjs';
 import { percentile } from './statistics.mjs';
 
-/** What a target still has to do when the last answer has left. */
+/** Time for work that a target does after its last response. */
 const SETTLE_MS = 100;
 
 /**
- * CPU per request, and latency if there are bounds for it, with so many requests under way all the
- * time. Yardstick and gateway take turns, so that whatever else the machine does meets both; the
- * ratio is that of neighbours.
+ * Measures CPU per request, and latency if it has bounds, at a constant number of requests in flight.
+ * Yardstick and gateway alternate, so that other load on the machine affects both; ratios compare
+ * neighbouring rounds.
  *
  * @param row.bounds `ratio` of Node to the yardstick, `postgresMicros` per request, and `addedMs`
- *   with p50 and p99; what is left out has no budget, and without `addedMs` no latency is shown
- * @param row.isBrief whether an earlier row is likely to have warmed it up
+ *   with p50 and p99. Missing ones have no budget; without `addedMs` no latency is shown
+ * @param row.isBrief true when an earlier row has probably warmed it up
  */
 export async function runCpuRow({ workload, concurrency, title, bounds, isBrief }, bench) {
   const { settings, targets } = bench;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { AnswerReader } from './answer-reader.mjs';
 
-/** No answer of a healthy target takes so long; without it one lost answer would stop the run. */
+/** Healthy targets respond faster. Without it, one lost response would hang the run. */
 const ANSWER_LIMIT_MS = 30_000;
 
 /** Sends one workload to one target and checks every answer. */
@@ -11,11 +11,11 @@ export class Driver {
   #pool;
   #sent = 0;
   #isFresh;
-  /** Requests without a correct answer, and the first of them in words. */
+  /** Number of requests without a correct response, and descriptions of the first ones. */
   failures = 0;
   faults = [];
 
-  /** @param options.isFresh whether each request is the only one of its connection */
+  /** @param options.isFresh opens a connection per request */
   constructor(target, workload, { connections, isFresh = false }) {
     this.#isFresh = isFresh;
     this.target = target;
@@ -30,8 +30,8 @@ export class Driver {
   }
 
   /**
-   * Keeps so many requests under way, for a time or until there were `maxRequests`. Resolves when
-   * the last one is answered, to how many there were and how long each took.
+   * Keeps a number of requests in flight for a time or until `maxRequests`. Resolves, after the last
+   * response, to the number of requests and their durations.
    */
   async closedLoop({ concurrency, durationMs, maxRequests = Infinity }) {
     let nowMs = performance.now();
@@ -52,10 +52,10 @@ export class Driver {
   }
 
   /**
-   * Sends at a fixed rate, however long the answers take. Latencies count from the scheduled
-   * moment, so that a target that stalls cannot hide it by delaying what would have come next.
+   * Sends at a fixed rate, however long responses take. Latencies count from the scheduled time, so a
+   * stalled target cannot hide by delaying the next requests.
    *
-   * @param options.until ends it instead of a time, once it says so
+   * @param options.until ends the loop, instead of a time, once it returns true
    */
   async openLoop({ perSecond, durationMs = Infinity, until = () => false }) {
     const most = Math.round((perSecond * durationMs) / 1000);
@@ -77,7 +77,7 @@ export class Driver {
     return { requests, latenciesMs: Float64Array.from(latenciesMs) };
   }
 
-  /** Opens so many streams, one after the other within `rampMs`, and reads them all to their ends. */
+  /** Opens streams one after the other within `rampMs` and reads them all to the end. */
   async parallelStreams({ streams, rampMs, onGap }) {
     let events = 0;
     const startMs = performance.now();
@@ -91,7 +91,7 @@ export class Driver {
     return { requests: streams, events };
   }
 
-  /** Sends one request; resolves when its answer is over and checked. */
+  /** Sends one request. Resolves when its response is complete and checked. */
   async send(onGap) {
     const request = this.workload.request(this.target.name, this.#sent++);
     const reader = new AnswerReader(request, this.target, onGap);

@@ -15,11 +15,11 @@ import { PROVIDERS } from './workloads.mjs';
 const SERVICE = join(PROJECT_ROOT, BUILT_SERVICE);
 
 /**
- * The built service as an operator runs it, everything on: embedded PostgreSQL, ledger, request
- * log, one guardrail, rate limit, access log. It lives in a folder of its own inside `folder`.
+ * The built service with everything on, as operators run it: embedded PostgreSQL, ledger, request log,
+ * one guardrail, rate limit and access log. It uses a separate folder inside `folder`.
  *
- * @param nodeOptions words of Node's before the program
- * @param command what runs Node, if it is not to be run by itself
+ * @param nodeOptions Node options before the program
+ * @param command a program that runs Node, if any
  */
 export async function startGatewayTarget(options) {
   const { servers, folder, nodeOptions = [], command, startLimitMs } = options;
@@ -39,7 +39,7 @@ export async function startGatewayTarget(options) {
     origin: server.url,
     apiKey,
     server,
-    /** Answers carry their cost. */
+    /** Responses include their cost. */
     bills: true,
     modelInAnswer: ({ alias }) => alias,
     recordAnswer: (alias, reader) => check.expect(alias, reader),
@@ -49,10 +49,10 @@ export async function startGatewayTarget(options) {
 }
 
 /**
- * Starts the built service three times, one after the other, and ends it each time.
+ * Starts the built service three times in sequence and stops it each time.
  *
- * @returns milliseconds until `/readyz` said yes: `firstMs` with an empty data folder, `embeddedMs`
- *   with one that has been used, `atHandMs` with that folder's database as one of somebody else's
+ * @returns milliseconds until `/readyz` succeeds: `firstMs` with an empty data folder, `embeddedMs`
+ *   with a used one, `atHandMs` with that folder's database as an external one
  */
 export async function measureStarts({ servers, folder, ...options }) {
   const home = makeHome(folder);
@@ -91,7 +91,7 @@ export async function measureStarts({ servers, folder, ...options }) {
 function makeHome(folder) {
   const home = join(folder, 'gateway');
   mkdirSync(home);
-  // As root the service runs PostgreSQL as another user, who has to pass through.
+  // As root, the service runs PostgreSQL as another user, who needs access to the folder.
   chmodSync(folder, 0o711);
   return home;
 }

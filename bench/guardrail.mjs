@@ -1,7 +1,7 @@
-/** What no workload says, so that every prompt is looked through to its end. */
+/** A word that no workload contains, so that every prompt is scanned to its end. */
 const RULES = [{ type: 'keyword', words: ['nobody-says-this'] }];
 
-/** Gives the account a guardrail on input, as accounts in earnest have. */
+/** Adds an input guardrail to the account, as real accounts have. */
 export async function addGuardrail(origin, apiKey) {
   const response = await fetch(`${origin}/v1/customer/guardrails`, {
     method: 'POST',

@@ -6,13 +6,13 @@ import { median } from './statistics.mjs';
 import { toMarkdown } from './table.mjs';
 
 const FOLDER = join(PROJECT_ROOT, 'bench', 'history');
-/** A change has to be larger than its noise by this part of what was before. */
+/** A change must exceed the noise by this share of the earlier value. */
 const MARGIN = 0.05;
 
 const WORDS = { worse: '**worse**', better: 'better', same: '' };
 
 /**
- * The figures of a run as they are kept: nothing tells whose machine it was.
+ * Returns the figures of a run for the history, without information about the machine.
  *
  * @param results each row's `id` and `figures`; see `lines.mjs`
  */
@@ -31,7 +31,7 @@ export function toRecord({ mode, results, otherCores, conditions }, now = new Da
   };
 }
 
-/** @returns the name of the file, which holds a line for each figure */
+/** @returns the name of the file, with one line per figure */
 export function writeRecord(record, folder = FOLDER) {
   mkdirSync(folder, { recursive: true });
   const kind = record.mode === 'usual' ? '' : `-${record.mode}`;
@@ -47,10 +47,10 @@ export function writeRecord(record, folder = FOLDER) {
 }
 
 /**
- * A record by its file, or a part of its name such as the commit; without a name the newest of the
- * mode.
+ * Reads a record by its file name or a part of it, such as the commit; without a name, the newest of
+ * the mode.
  *
- * @throws Error in words for the caller when there is none, or when it is of another mode
+ * @throws Error for the user when there is none, or when it has another mode
  */
 export function readRecord(named, mode, folder = FOLDER) {
   if (named !== undefined && existsSync(named)) return checkMode(readJson(named), mode, named);
@@ -71,8 +71,8 @@ export function readRecord(named, mode, folder = FOLDER) {
 }
 
 /**
- * What has changed from one record to another, for the rows that both have. `verdict` is `worse` or
- * `better` when the medians differ by more than the rounds' spread and 5 %.
+ * Compares the rows that two records share. `verdict` is `worse` or `better` when the medians differ by
+ * more than the spread of the rounds and 5 %.
  */
 export function compareRecords(before, after) {
   const changes = [];
@@ -93,7 +93,7 @@ function compareFigures(old, { name, unit, values, floor }) {
   return { name, unit, from, to, bound, verdict };
 }
 
-/** The changes as a markdown table. */
+/** Renders the changes as a Markdown table. */
 export function changesToMarkdown(changes) {
   return toMarkdown(changes, [
     ['row', ({ row }) => row],
@@ -115,7 +115,7 @@ function readJson(file) {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Ends in `-changed` when what was measured is not what was committed. */
+/** Ends in `-changed` when there are uncommitted changes. */
 function currentCommit() {
   try {
     const git = (...words) =>

@@ -5,10 +5,9 @@ import { countProcesses, readTreeCpu, readTreeMemory } from './process-tree.mjs'
 const REST_MS = 2_000;
 
 /**
- * Freshly started targets that have served nothing yet: their memory, and what they do while nobody
- * asks for anything. To be run first.
+ * Measures newly started targets without load: their memory and their idle work. Run it first.
  *
- * @param row.maxCoreShare part of one core that the gateway's whole tree may use
+ * @param row.maxCoreShare share of one core that the gateway's whole process tree may use
  */
 export async function runRestRow({ title, maxBytes, maxCoreShare }, bench) {
   await wait(REST_MS);

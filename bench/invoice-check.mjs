@@ -6,14 +6,14 @@ const PAGE_SIZE = 100;
 const PAGES_AT_ONCE = 3;
 
 /**
- * Compares what the gateway has booked, as its own API tells it, with what the driver worked out
- * from usage and price: the account's totals, and every row of the request log by its id.
+ * Compares what the gateway booked, according to its own API, with what the driver calculated from
+ * usage and prices: the account's totals, and every row of the request log by id.
  */
 export class InvoiceCheck {
   #origin;
   #headers;
   #before;
-  /** By alias: what was answered since `begin`, by request id. */
+  /** Responses since `begin` by alias and request id. */
   #expected = new Map();
 
   constructor(origin, apiKey) {
@@ -21,20 +21,20 @@ export class InvoiceCheck {
     this.#headers = { authorization: `Bearer ${apiKey}` };
   }
 
-  /** To be called before the first request of a row. */
+  /** Call before the first request of a row. */
   async begin() {
     this.#expected.clear();
     this.#before = (await this.#get('/v1/customer/credits')).lifetime;
   }
 
-  /** Notes a correct answer. */
+  /** Records a correct response. */
   expect(alias, { requestId, cost, request: { user } }) {
     let rows = this.#expected.get(alias);
     if (!rows) this.#expected.set(alias, (rows = new Map()));
     rows.set(requestId, { cost, user });
   }
 
-  /** What does not fit, in words; empty when every request was booked once and exactly. */
+  /** Returns descriptions of differences; empty when every request was booked exactly once. */
   async findFaults(alias) {
     const expected = this.#expected.get(alias) ?? new Map();
     let cost = 0;
@@ -63,7 +63,7 @@ export class InvoiceCheck {
     const read = ({ logs }) => {
       for (const row of logs) {
         const known = missing.delete(row.request_id) && expected.get(row.request_id);
-        const fault = known ? findRowFault(row, known) : 'is in the log, but was not asked for';
+        const fault = known ? findRowFault(row, known) : 'is in the log, but was not requested';
         if (fault && faults.length < 10) faults.push(`${alias}: ${row.request_id} ${fault}`);
       }
     };

@@ -4,11 +4,11 @@ import { addedLine, cpuLine, figuresOfCpu, figuresOfLatency } from './lines.mjs'
 import { readTreeCpu } from './process-tree.mjs';
 import { percentile } from './statistics.mjs';
 
-/** More than are ever under way, so that nothing queues in the driver. */
+/** More than are ever in flight, so that nothing queues in the driver. */
 const CONNECTIONS = 250;
 const SETTLE_MS = 100;
 
-/** Latency at a fixed rate, measured from the scheduled moments; what counts is the difference. */
+/** Measures latency at a fixed rate from the scheduled times; the difference to the yardstick counts. */
 export async function runLatencyRow({ workload, perSecond, title, maxAddedMs }, bench) {
   const { settings, targets } = bench;
   const drivers = targets.map(

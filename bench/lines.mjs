@@ -1,11 +1,11 @@
 import { median } from './statistics.mjs';
 
 /**
- * Lines of the table, and the figures of `bench/history/`. A figure has the values of a row's
- * rounds; more of it is worse, and a difference below `floor` is none.
+ * Lines of the table, and figures of `bench/history/`. A figure has the values of a row's rounds. Higher
+ * is worse, and differences below `floor` are ignored.
  */
 
-/** @param bounds `ratio` of Node to the yardstick and `postgresMicros`, either of which may be missing */
+/** @param bounds `ratio` of Node to the yardstick and `postgresMicros`; both optional */
 export function cpuLine(work, rounds, { ratio, postgresMicros } = {}) {
   const of = (read) => median(rounds.map(read));
   const ratios = rounds.map(({ yardstick, gateway }) => gateway.node / yardstick.node);

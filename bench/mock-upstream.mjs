@@ -1,7 +1,7 @@
 /**
- * Vendors on loopback, as one process of its own: three dialects, told apart by the path, with
- * made-up answers. A streamed answer is written an event at a time: as fast as the socket takes
- * them, or, when the model's name begins with `paced`, one every 50 ms; with `slow` every 500.
+ * Mock vendors on loopback in a separate process: three dialects by path, with generated responses.
+ * Streams are written event by event: as fast as the socket accepts them, one every 50 ms when the
+ * model's name begins with `paced`, or one every 500 ms with `slow`.
  */
 import http from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const slow = new PacedWriter(500);
 const server = http.createServer((request, response) => {
   answer(request, response).catch(() => response.destroy());
 });
-// Longer than any pause of a run: a connection closed here would look like a failure of the proxy.
+// Longer than any pause of a run: closing a connection here would look like a proxy failure.
 server.keepAliveTimeout = 300_000;
 await listen(server);
 
@@ -46,7 +46,7 @@ function sendWhole(answer, response) {
   response.end(bytes);
 }
 
-/** A turn of the event loop for each event: Node would join those of one turn into one write. */
+/** Yields to the event loop between events: Node would combine those of one turn into one write. */
 async function writeFast(events, response) {
   for (const event of events) {
     if (response.destroyed) return;

@@ -8,18 +8,18 @@ export const USAGE = `npm run bench -- [options]
   --long           more and longer rounds, slow streams for 60 s: about 16 minutes
   --rows a,b       only these rows: ${ROWS.map(({ id }) => id).join(', ')}
   --json FILE      write every round's figures to a file
-  --record         keep the figures in bench/history/
-  --compare        say what is worse than the newest of bench/history/, and then end with status 1
-  --against NAME   the same with a file, or one of bench/history/ that has this in its name
-  --peers          a table beside Portkey, LiteLLM and TensorZero, which are installed into ~/.cache;
+  --record         store the figures in bench/history/
+  --compare        report what is worse than the newest of bench/history/ and exit with status 1 if anything is
+  --against NAME   compare with a file, or one of bench/history/ with this in its name
+  --peers          compare with Portkey, LiteLLM and TensorZero, which are installed into ~/.cache;
                    about 20 minutes, with --quick 5. Rows: ${PEER_ROWS.map(({ id }) => id).join(', ')}
-  --instructions   instructions for one request, which other programs disturb little: see docs/performance.md.
+  --instructions   count instructions of one request, which other programs disturb little: see docs/performance.md.
                    Rows: ${INSTRUCTION_ROWS.map(({ id }) => id).join(', ')}
   --profile DIR    write CPU profiles of both servers, taken after each row's rounds`;
 
 /**
- * How long each part takes, in milliseconds. V8 compiles what it has seen often enough, so warming
- * up ends after `warmUpRequests`, or the time beside it; `limitMs` ends a run that hangs.
+ * Duration of each part in milliseconds. V8 compiles code it has run often enough, so warm-up ends
+ * after `warmUpRequests` or `warmUpMs`; `limitMs` ends a run that hangs.
  */
 const SETTINGS = {
   quick: {
@@ -84,7 +84,7 @@ const SETTINGS = {
   },
 };
 
-/** @throws TypeError for words that mean nothing here */
+/** @throws TypeError for unknown options */
 export function readOptions(words) {
   const { values } = parseArgs({
     args: words,
@@ -107,7 +107,7 @@ export function readOptions(words) {
     throw new TypeError('Choose --peers or --instructions.');
   }
   if ((values.peers || values.instructions) && isKept) {
-    throw new TypeError('Only plain runs are kept and compared.');
+    throw new TypeError('Only plain runs can be recorded and compared.');
   }
   const mode = values.quick ? 'quick' : values.long ? 'long' : 'usual';
   const settings = { ...SETTINGS[mode], profileMs: 5_000 };

@@ -6,13 +6,13 @@ import { readTreeCpu, readTreeMemory } from './process-tree.mjs';
 import { MillisecondHistogram } from './statistics.mjs';
 
 const CHUNK_EVERY_MS = 50;
-/** Spreads the beginnings, as callers do; all streams are under way together after it. */
+/** Spreads the starts, as with real callers. Afterwards all streams are in flight together. */
 const RAMP_MS = 2_000;
 const MEMORY_EVERY_MS = 500;
 const MEMORY_AFTER_MS = 10_000;
 const WARM_UP_STREAMS = 50;
 
-/** Many slow streams at once: none may fail or stumble, and memory must come back. */
+/** Many slow streams at once: none may fail or stall, and memory must be released. */
 export async function runPacedRow(
   { makeWorkload, warmUpWorkload, streams, title, maxGapMs, maxGrowthBytes },
   bench,
@@ -34,7 +34,7 @@ export async function runPacedRow(
     const driver = new Driver(target, workload, { connections: streams });
     const found = await measureStreams(driver, streams);
     measured[target.name] = found;
-    // The yardstick rests while the gateway works, which has to be left alone itself.
+    // The yardstick idles while the gateway works and must itself be left alone.
     if (target.name === 'gateway') found.memory.after = await found.memory.after;
     await bench.profileEach([driver], () => driver.parallelStreams({ streams, rampMs: RAMP_MS }));
     await bench.finishRow(workload, [driver]);
@@ -91,7 +91,7 @@ export async function runPacedRow(
   };
 }
 
-/** So many streams of one driver, all under way together. CPU is in microseconds per event. */
+/** Runs streams of one driver in parallel. CPU is in microseconds per event. */
 export async function measureStreams(driver, streams, rampMs = RAMP_MS) {
   const { pid } = driver.target.server;
   const gaps = new MillisecondHistogram();

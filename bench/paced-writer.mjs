@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks';
 const SLOT_MS = 5;
 
 /**
- * Writes a chunk to each of many streams every so often. The streams are spread over slots of
- * 5 ms, as vendors do not write to everybody at once either; one timer serves them all.
+ * Writes a chunk to each of many streams at an interval. The streams are spread over slots of 5 ms, as
+ * real vendors do not write to all at once; one timer serves them all.
  */
 export class PacedWriter {
   #slots;
@@ -25,7 +25,7 @@ export class PacedWriter {
   }
 
   #tick() {
-    // Slots that were missed are made up for, so that a late timer does not slow the streams down.
+    // Catches up on missed slots, so that a late timer does not slow streams down.
     while (this.#nextAtMs <= performance.now()) {
       this.#write(this.#slots[this.#nextSlot]);
       this.#nextSlot = (this.#nextSlot + 1) % this.#slots.length;

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 const MICROSECONDS_PER_TICK = 10_000;
 
 /**
- * The CPU time that a process and its descendants have used so far, in microseconds: PostgreSQL's
- * and that of all others (Node). What children used that have ended is in their parents' account.
+ * Returns the CPU time that a process and its descendants have used, in microseconds: PostgreSQL's and
+ * the rest (Node). Parents account for children that have exited.
  */
 export function readTreeCpu(rootPid) {
   const cpu = { node: 0, postgres: 0 };
@@ -17,7 +17,7 @@ export function readTreeCpu(rootPid) {
 }
 
 /**
- * The memory that a process and its descendants hold now, in bytes: resident memory of Node;
+ * Returns the memory of a process and its descendants in bytes: Node's resident memory, and
  * PostgreSQL's with each shared page counted once.
  */
 export function readTreeMemory(rootPid) {
@@ -29,7 +29,7 @@ export function readTreeMemory(rootPid) {
   return memory;
 }
 
-/** The ids of a process and its descendants. */
+/** Returns the ids of a process and its descendants. */
 export function readTreePids(rootPid) {
   const pids = { node: [], postgres: [] };
   for (const { pid, isPostgres } of readTree(rootPid)) {
@@ -38,13 +38,13 @@ export function readTreePids(rootPid) {
   return pids;
 }
 
-/** How many processes a process and its descendants are now. */
+/** Counts a process and its descendants. */
 export function countProcesses(rootPid) {
   const { node, postgres } = readTreePids(rootPid);
   return { node: node.length, postgres: postgres.length };
 }
 
-/** CPU time that all processes of the machine have used, in microseconds. */
+/** Returns the CPU time used by all processes of the machine, in microseconds. */
 export function readMachineCpu() {
   const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'latin1')
     .split('\n', 1)[0]
@@ -75,7 +75,7 @@ function readTree(rootPid) {
   return tree;
 }
 
-/** Undefined for a process that has ended meanwhile. */
+/** Returns undefined for a process that has exited. */
 function readProcess(pid) {
   let stat;
   try {

@@ -18,8 +18,8 @@ const CONCURRENCY = 32;
 const MEGABYTE = 1_000_000;
 
 /**
- * Every row in the order in which it is run: memory first, while the targets are fresh. `models`
- * are the aliases that the gateway's catalogue needs for it. Rows with `isExtra` run only when they are named.
+ * All rows in order: memory first, while targets are fresh. `models` are the aliases that the gateway's
+ * catalogue needs. Rows with `isExtra` run only when named.
  */
 export const ROWS = [
   {
@@ -128,7 +128,7 @@ function cpuRow(id, makeWorkload, title, bounds) {
   };
 }
 
-/** The smallest request with other numbers of callers, once `chat-1kb` has warmed it up. */
+/** The smallest request with another number of callers, once `chat-1kb` has warmed it up. */
 function briefRow(id, concurrency, title, bounds) {
   const workload = smallChat(id);
   return {

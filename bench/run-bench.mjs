@@ -21,7 +21,7 @@ import { startYardstickTarget } from './yardstick-target.mjs';
 
 const MOCK_UPSTREAM = fileURLToPath(new URL('./mock-upstream.mjs', import.meta.url));
 
-/** Runs the chosen rows and prints the table. @returns the exit status */
+/** Runs the selected rows and prints the table. @returns the exit status */
 export async function runBench(words, say) {
   if (!existsSync('/proc/self/stat')) {
     say('The bench reads CPU times from /proc, so it needs Linux.');
@@ -30,7 +30,7 @@ export async function runBench(words, say) {
   let options;
   try {
     options = readOptions(words);
-    // Before minutes are spent on what cannot be compared.
+    // Fails before minutes are spent on a run that cannot be compared.
     if (options.isCompared) options.before = readRecord(options.against, options.mode);
   } catch (error) {
     say(`${error.message}\n\n${USAGE}`);
@@ -65,7 +65,7 @@ export async function runBench(words, say) {
   }
 }
 
-/** The upstream and both targets, and how to start others that call the same upstream. */
+/** Starts the upstream and both targets, and returns how to start more. */
 async function startTargets({ rows, profileFolder }, folder, servers) {
   const logFile = join(folder, 'upstream.log');
   const upstream = await startServer([MOCK_UPSTREAM], { servers, logFile });
@@ -94,13 +94,13 @@ function makeFolder(parent) {
   return mkdtempSync(join(parent, 'fresh-'));
 }
 
-/** What it used counts on as this run's. */
+/** Its CPU time still counts as this run's. */
 async function stopServer(server) {
   server.usedCpu = readTreeCpu(server.pid);
   await server.stop();
 }
 
-/** The last one first: the upstream outlives those that call it. */
+/** Stops in reverse order, since the upstream must outlive its callers. */
 async function stopServers(servers, folder) {
   for (const server of servers.reverse()) await server.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -152,11 +152,11 @@ async function runRows(options, started, servers, say) {
     isWorse = changes.some(({ verdict }) => verdict === 'worse');
     console.log(`\nSince ${before.date} (${before.commit}):\n\n${changesToMarkdown(changes)}`);
   }
-  if (options.isRecorded) say(`Kept as bench/history/${writeRecord(record)}`);
+  if (options.isRecorded) say(`Stored as bench/history/${writeRecord(record)}`);
   return bench.faults.length === 0 && !isWorse ? 0 : 1;
 }
 
-/** What a run's figures depend on besides what is measured. */
+/** Observes conditions that affect a run's figures. */
 function watchMachine(servers) {
   const startedMs = Date.now();
   const loadBefore = loadavg()[0];
@@ -173,7 +173,7 @@ function watchMachine(servers) {
   };
 }
 
-/** CPU that this process and its servers have used so far, in microseconds. */
+/** Returns the CPU time that this process and its servers have used, in microseconds. */
 function ownCpu(servers) {
   const { user, system } = process.cpuUsage();
   let used = user + system;

@@ -1,4 +1,4 @@
-/** The same numbers for the same seed: a failing run can be run again. */
+/** Generates the same numbers for the same seed, so that a failing run can be repeated. */
 export class Random {
   #state;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed | 0;
   }
 
-  /** A fraction from 0 up to, but not including, 1. */
+  /** Returns a fraction in [0, 1). */
   next() {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -8,14 +8,14 @@ const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 20;
 
 /**
- * Starts a program, of Node unless told otherwise, that says `listens on <url>`. What it prints goes to a file, as a service
- * manager does it: a pipe would make it wait for the driver, which is busy.
+ * Starts a program, by default with Node, that prints `listens on <url>`. Its output goes to a file, as
+ * with a service manager: a pipe would make it wait for the busy driver.
  *
- * @param options.servers gets the new one as soon as there is a process that has to be stopped
- * @param options.command the program that gets the parameters, with words of its own before them
- * @param options.startLimitMs so long it may take to listen
- * @param options.stopLimitMs so long a process that is told to end may take
- * @returns its `pid`, its `url`, what it printed so far, how to end it, and how it ended
+ * @param options.servers receives the server as soon as there is a process to stop
+ * @param options.command program that receives the parameters, with arguments of its own before them
+ * @param options.startLimitMs time limit for listening
+ * @param options.stopLimitMs time limit for exiting after a stop signal
+ * @returns its `pid`, `url`, output so far, how to stop it, and how it exited
  */
 export async function startServer(
   parameters,
@@ -32,7 +32,7 @@ export async function startServer(
   const [program, ...words] = [...command, ...parameters];
   const child = spawn(program, words, {
     env: environment,
-    // The end of stdin tells a helper process that this one has ended.
+    // Helper processes exit when their stdin closes.
     stdio: ['pipe', log, log],
   });
   closeSync(log);
@@ -40,11 +40,11 @@ export async function startServer(
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   const server = {
     pid: child.pid,
-    /** Resolves to the exit code or the signal once the process has ended. */
+    /** Resolves to the exit code or signal once the process has exited. */
     exited,
     url: '',
     printed: () => readFileSync(logFile, 'utf8'),
-    /** Ends the process, by force when it does not listen. */
+    /** Stops the process, by force when it does not react. */
     async stop() {
       if (hasEnded(child)) return;
       child.kill('SIGTERM');

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 
 /**
- * Listens on a free loopback port and tells the parent where, on the first line of stdout. The
- * parent holds the other end of stdin: when that closes, however the parent ended, so does this
- * process.
+ * Listens on a free loopback port and prints the URL in the first line of stdout. The parent holds the
+ * other end of stdin: when that closes, however the parent exited, this process exits too.
  */
 export async function listen(server) {
   server.listen(0, '127.0.0.1', 2048);
@@ -12,7 +11,7 @@ export async function listen(server) {
   console.log(`listens on http://127.0.0.1:${server.address().port}`);
 }
 
-/** A request's whole body as text. */
+/** Reads a request's whole body as text. */
 export async function readBody(request) {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));

@@ -1,8 +1,8 @@
 import { median } from './statistics.mjs';
 
 /**
- * From the start of the process until `/readyz` says yes: with an empty data folder (which makes a
- * database), with one that has been used, and with somebody else's PostgreSQL that has the schema.
+ * Measures the time from process start until `/readyz` succeeds: with an empty data folder (which
+ * creates a database), with a used one, and with an external PostgreSQL that has the schema.
  */
 export async function runStartRow({ title, maxMs, maxEmbeddedMs }, bench) {
   const rounds = [];

@@ -1,4 +1,4 @@
-/** The middle of some numbers; of an even count the mean of the two in the middle. */
+/** Returns the median; for an even count, the mean of the two middle values. */
 export function median(values) {
   const sorted = [...values].sort((one, other) => one - other);
   const middle = sorted.length / 2;
@@ -7,13 +7,13 @@ export function median(values) {
     : sorted[Math.floor(middle)];
 }
 
-/** The value that a part of the numbers, such as 0.99, does not exceed. */
+/** Returns the value that a share of the numbers, such as 0.99, does not exceed. */
 export function percentile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)];
 }
 
-/** Counts durations by the millisecond, however many there are. */
+/** Counts any number of durations by millisecond. */
 export class MillisecondHistogram {
   #counts = new Uint32Array(60_000);
   #total = 0;

@@ -1,6 +1,6 @@
 /**
- * `node bench/summarize-profile.mjs FILE…`: where the time of CPU profiles went, in microseconds
- * per request: by group, by who called Node's own code, and by function.
+ * `node bench/summarize-profile.mjs FILE…`: summarizes CPU profiles in microseconds per request by
+ * group, by caller of Node's own code, and by function.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -14,7 +14,7 @@ function summarize(file) {
   const profile = JSON.parse(readFileSync(file, 'utf8'));
   const nodes = withParents(profile.nodes);
   const selfOf = new Map();
-  // A sample that comes late was taken after another program had the core.
+  // A late sample was taken after another program had the core.
   const longest = 2 * median(profile.timeDeltas);
   for (const [index, id] of profile.samples.entries()) {
     const microseconds = Math.min(profile.timeDeltas[index], longest);
@@ -65,7 +65,7 @@ function withParents(list) {
   return nodes;
 }
 
-/** The nearest group up the stack that is a package or our own code. */
+/** Returns the nearest group up the stack that is a package or our own code. */
 function callerGroupOf(node) {
   const own = groupOf(node.callFrame);
   if (own === '(garbage collector)' || own === '(program)') return own;

@@ -12,9 +12,9 @@ const COLUMNS = [
 ];
 
 /**
- * Lines as one markdown table.
+ * Renders lines as a Markdown table.
  *
- * @param columns each with its name and what reads its cell from a line; as the rows' lines have them
+ * @param columns each with its name and a function that returns the cell of a line
  */
 export function toMarkdown(lines, columns = COLUMNS) {
   const head = `| ${columns.map(([name]) => name).join(' | ')} |`;

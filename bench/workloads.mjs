@@ -9,8 +9,8 @@ const SENTENCES =
   'A list of open points was made, sorted by age, and handed on to the next session.\n';
 
 /**
- * The gateway's provider of each of the upstream's dialects; OpenAI's has both of its own. An alias
- * is `<provider>/<model>`, one for each row, so that the log tells the rows apart.
+ * The gateway's provider for each upstream dialect; OpenAI's has both of its dialects. An alias is
+ * `<provider>/<model>`, one per row, so that the log distinguishes rows.
  */
 export const PROVIDERS = { openai: 'bench', anthropic: 'bench-messages' };
 
@@ -19,12 +19,12 @@ export function smallChat(name) {
   return new Workload(name, { messages: conversation(2, 400) });
 }
 
-/** A long conversation: 40 messages, 200 KB in all. */
+/** A long conversation: 40 messages, 200 KB in total. */
 export function largeChat(name) {
   return new Workload(name, { messages: conversation(40, 5_000) });
 }
 
-/** The same with one character in a thousand outside ASCII, as typographic quotes are. */
+/** The same with one non-ASCII character in a thousand, such as typographic quotes. */
 export function largeUnicodeChat(name) {
   const messages = conversation(40, 5_000).map((message) => ({
     ...message,
@@ -33,12 +33,12 @@ export function largeUnicodeChat(name) {
   return new Workload(name, { messages });
 }
 
-/** A small prompt whose answer comes in so many chunks of text. */
+/** A small prompt whose response has the given number of text chunks. */
 export function streamedChat(name, pieces) {
   return new Workload(name, { messages: conversation(2, 400), isStreamed: true, pieces });
 }
 
-/** The same from a caller of chat completions, whom a vendor of messages is to answer. */
+/** The same from a chat completions caller, served by a Messages API vendor. */
 export function translatedChat(name, pieces) {
   return new Workload(name, {
     provider: PROVIDERS.anthropic,
@@ -48,7 +48,7 @@ export function translatedChat(name, pieces) {
   });
 }
 
-/** The same in the dialect of that vendor. */
+/** The same in that vendor's dialect. */
 export function streamedMessage(name, pieces) {
   return new Workload(name, {
     provider: PROVIDERS.anthropic,
@@ -59,7 +59,7 @@ export function streamedMessage(name, pieces) {
   });
 }
 
-/** The same as a response, which is kept unless `store` is false. */
+/** The same as a response, which is stored unless `store` is false. */
 export function streamedResponse(name, pieces, { store } = {}) {
   return new Workload(name, {
     dialect: responsesDialect,
@@ -70,7 +70,7 @@ export function streamedResponse(name, pieces, { store } = {}) {
   });
 }
 
-/** Requests of one kind, alike but for their `user`. */
+/** Requests of one kind that differ only in their `user`. */
 class Workload {
   #options;
   #head;
@@ -78,8 +78,8 @@ class Workload {
   #promptCharacters = 0;
 
   /**
-   * @param messages the first is the system's
-   * @param askedModel how requests name the model, if not by the gateway's alias
+   * @param messages the first is the system message
+   * @param askedModel model name in requests, by default the gateway's alias
    */
   constructor(model, options) {
     const {
@@ -109,12 +109,12 @@ class Workload {
     this.#tail = Buffer.from(tail);
   }
 
-  /** The same requests with other options, such as another `dialect` or `askedModel`. */
+  /** Returns the same requests with other options, such as another `dialect` or `askedModel`. */
   with(options) {
     return new Workload(this.model, { ...this.#options, ...options });
   }
 
-  /** The `number`th request; `label` keeps apart what is asked of different targets. */
+  /** Returns the `number`th request; `label` separates requests to different targets. */
   request(label, number) {
     const user = makeUser(label, number, this.pieces);
     return {

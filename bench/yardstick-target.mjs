@@ -7,7 +7,7 @@ import { startServer } from './server-process.mjs';
 
 const PROGRAM = fileURLToPath(new URL('./bare-proxy.mjs', import.meta.url));
 
-/** The bare proxy as a target. It bills nobody, but has to have read every usage right. */
+/** The bare proxy as a target. It bills nothing, but must read every usage correctly. */
 export async function startYardstickTarget(options) {
   const { servers, folder, upstreamUrl, nodeOptions = [], command, startLimitMs } = options;
   const apiKey = `sk-bench-${randomBytes(16).toString('hex')}`;
@@ -24,7 +24,7 @@ export async function startYardstickTarget(options) {
     apiKey,
     server,
     bills: false,
-    /** It passes the upstream's bytes on, and with them the upstream's name of the model. */
+    /** It passes the upstream's bytes through, including the upstream's model name. */
     modelInAnswer: ({ model }) => `${model}-2026-01-31`,
     recordAnswer(_alias, reader) {
       const usage = usageOf(reader.request.user);

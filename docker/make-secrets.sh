@@ -24,7 +24,7 @@ echo "docker/secrets: $(ls secrets | tr '\n' ' ')"
 
 if [ "$(id -u)" = 0 ]; then
   chown -R 1000:1000 secrets
-# Docker Desktop shares files with any account of a container.
+# Docker Desktop shares files with any account in a container.
 elif [ "$(id -u)" != 1000 ] && [ "$(uname -s)" = Linux ]; then
   echo 'The containers run as account 1000, which cannot read these files. Run this script as root:' >&2
   echo '  sudo sh docker/make-secrets.sh' >&2

@@ -5,8 +5,8 @@ import { isConsoleBuilt, writeConsoleState } from './console.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 
 /**
- * To be called before the service starts, which is not to wait for the console: says at `/console`
- * that it is to come. Answers whether there is anything to build.
+ * Announces at `/console` that a build will follow. Call before the service starts. Returns whether
+ * there is anything to build.
  */
 export function announceConsole(root = PROJECT_ROOT) {
   const isWanted = process.env.GATEWAY_CONSOLE !== 'off';
@@ -14,24 +14,24 @@ export function announceConsole(root = PROJECT_ROOT) {
     return false;
   }
   try {
-    writeConsoleState(root, { step: 'the service starts first' });
+    writeConsoleState(root, { step: 'waiting for the service to start' });
     return true;
   } catch (error) {
     console.error(
-      `The console is not built, as nothing can be written here (${error.code}); npm run build:console builds it for whoever can.`,
+      `The console is not built because nothing can be written here (${error.code}). Run npm run build:console as a user with write access.`,
     );
     return false;
   }
 }
 
 /**
- * Builds the console in a process of its own, which the service neither waits for nor ends with: it
- * ends with the service, however that ends. What went wrong is a line, and stands at `/console`.
+ * Builds the console in a separate process. The service does not wait for it, and the build ends with
+ * the service, however that ends. A failure is printed in one line and shown at `/console`.
  */
 export function buildConsoleBehind(root = PROJECT_ROOT) {
   const child = spawn(process.execPath, [join(root, 'scripts', 'console.mjs'), 'behind'], {
     cwd: root,
-    // A group of its own: it ends its npm and its Vite along with itself. Ctrl-C is the service's.
+    // A separate process group, so that it can end its npm and Vite, and Ctrl-C reaches only the service.
     detached: true,
     windowsHide: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -47,6 +47,6 @@ export function buildConsoleBehind(root = PROJECT_ROOT) {
     }
   };
   child.once('error', (error) => fail(error.message));
-  // It tells of its own failures itself.
+  // The build reports its own failures.
   child.once('exit', (_, signal) => signal && fail(`its build was ended by ${signal}`));
 }

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What starts as a process of its own, below `dist/src`. */
+/** Programs with their own process, below `dist/src`. */
 const PROGRAMS = ['main', 'worker', 'cli'];
 const LOADER = fileURLToPath(new URL('./load-bundle.mjs', import.meta.url));
 
 /**
- * Packages that go into the bundle when the service asks for them, each with all that it asks for. What reads
- * files beside itself or is rarely needed is loaded from `node_modules` as before.
+ * Packages to bundle, each with its dependencies. Packages that read their own files or are rarely
+ * needed are loaded from `node_modules`.
  */
 const INSIDE = [
   '@aws-crypto',
@@ -32,32 +32,32 @@ const INSIDE = [
   'undici',
   'ws',
 ];
-/** What packages of the bundle ask for, but packages outside do as well, or only somebody else's program. */
+/** Dependencies of bundled packages that stay outside: shared with outside packages, or needed only elsewhere. */
 const OUTSIDE = ['@opentelemetry', 'bull', 'ioredis', 'pg', 'swagger-ui-dist', 'typescript'];
 
-/** A file that asks Node itself for a package of the bundle would get another copy of it. */
+/** A file that calls Node's `require` would get a second copy of a bundled package. */
 const OWN_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 const WITHOUT_OWN_REQUIRE = /@nestjs\/(?:mapped-types|typeorm)\//;
 
 const COMMON_JS = 'commonjs';
-/** Any but `default`, which stands for the whole. */
+/** Any name except `default`, which stands for the whole module. */
 const NAME = /^(?!default$)[A-Za-z_$][\w$]*$/;
 
-/** The head of a class that stands at the beginning of a statement. */
+/** The head of a class at the start of a statement. */
 const CLASS =
   /^(\s*(?:export (?:default )?)?(?:[\w$ ]+ = )*)class ([\w$]+)( extends [^{]*?)?\s*\{/gm;
 
 /**
- * Makes one file of the thousands that the built service is loaded from, in `dist/service`, and has the
- * programs in `dist/src` run that. Finding, reading and linking a module takes Node 0.3 ms. Being a script
- * rather than a module, the file can have its code kept beside it, already compiled: see `load-bundle.mjs`.
- * Worker threads go on from the modules themselves.
+ * Bundles the thousands of files of the built service into one, in `dist/service`, and makes the
+ * programs in `dist/src` run it. Finding, reading and linking a module takes Node 0.3 ms. The bundle is
+ * a script rather than a module, so its compiled code can be cached: see `load-bundle.mjs`. Worker
+ * threads still use the modules.
  *
- * @param root has `dist/src`, freshly built
- * @throws Error with what is wrong with the sources
+ * @param root has a fresh `dist/src`
+ * @throws Error with the problem in the sources
  */
 export async function bundleService(root) {
-  // Not where this script is only read, as in an image that is run.
+  // Imported on demand: the production image has no esbuild.
   const { build } = await import('esbuild');
   const sources = join(root, 'dist', 'src');
   const folder = join(root, 'dist', 'service');
@@ -69,8 +69,8 @@ export async function bundleService(root) {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
-    // White space is 12 MB of memory. Names of functions stay, and lines are short: a stack trace says where,
-    // and Node, which shows the line of an error that ends it, shows no megabyte.
+    // Whitespace would take 12 MB of memory. Function names stay for stack traces, and lines are short,
+    // because Node prints the whole line of a fatal error.
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 160,
@@ -101,8 +101,8 @@ await (await ${name}()).done;
 }
 
 /**
- * A script cannot import by itself, and takes twice its memory for a letter beyond ASCII, of which esbuild
- * leaves those of regular expressions.
+ * Adapts the code to a script, which has no `import`. A single non-ASCII letter would double its
+ * memory, and esbuild does not escape those in regular expressions.
  */
 function inScript(text) {
   return text
@@ -110,7 +110,7 @@ function inScript(text) {
     .replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Packages that have both kinds are taken as ES modules, so only the text tells. */
+/** Some ES module packages contain CommonJS files, so only the text tells. */
 function isCommonJs(path) {
   return !path.endsWith('.mjs') && !/^(?:import|export)\b/m.test(readFileSync(path, 'utf8'));
 }
@@ -128,13 +128,13 @@ function setUp(bundler, folder) {
         return { path, external: true };
       const options = { kind, resolveDir, importer, pluginData: 'asked' };
       const found = await bundler.resolve(path, options);
-      // An optional package that is not there.
+      // An optional package that is not installed.
       if (found.errors.length > 0) return { path, external: true };
       const isWhole = kind === 'dynamic-import' && !found.external && isCommonJs(found.path);
       return isWhole ? { path: found.path, namespace: COMMON_JS } : found;
     },
   );
-  // Node finds names in what CommonJS exports, where esbuild leaves the whole alone for `import()`.
+  // Node detects names exported by CommonJS; esbuild exports only the whole for `import()`.
   bundler.onLoad({ filter: /./, namespace: COMMON_JS }, ({ path }) => {
     const names = Object.keys(createRequire(path)(path)).filter((name) => NAME.test(name));
     const contents = `const whole = require(${JSON.stringify(path)});
@@ -145,11 +145,11 @@ export const { ${names.join(', ')} } = whole;`;
   bundler.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
     let contents = readFileSync(path, 'utf8');
     if (WITHOUT_OWN_REQUIRE.test(path)) contents = contents.replace(OWN_REQUIRE, '');
-    // Each module looks for files beside itself.
+    // Modules locate files relative to themselves.
     const place = JSON.stringify(relative(folder, path));
     contents = contents.replaceAll('import.meta.url', `new URL(${place}, bundleUrl).href`);
-    // Two classes of one name in one file: the second is renamed, but Nest, the OpenAPI description and the
-    // database go by what a class says of itself.
+    // esbuild renames the second of two classes with one name, but Nest, the OpenAPI description and
+    // TypeORM rely on class names.
     contents = contents.replace(
       CLASS,
       (head, before, name, parent = '') =>

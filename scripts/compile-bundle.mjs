@@ -1,7 +1,7 @@
 /**
- * A step of the build, as a process of its own: prints the API's description, as the bundle has it, and keeps
- * what V8 has compiled for that, which is most of what a start needs.
- *   node scripts/compile-bundle.mjs FOLDER   the folder has the bundle
+ * A step of the build in a separate process: prints the bundle's API description and caches the code
+ * that V8 compiled for it, which is most of the code needed at startup.
+ *   node scripts/compile-bundle.mjs FOLDER   FOLDER contains the bundle
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * `npm run lock:complete`: adds to package-lock.json, and to that of the console, the optional packages
- * that npm left out because the registry in use did not have them. `npm ci` refuses a lock file that
- * lacks them. Run it after each `npm install`.
+ * `npm run lock:complete`: adds to package-lock.json, and to the console's, the optional packages that
+ * npm left out because the registry in use lacks them. `npm ci` rejects a lock file without them. Run
+ * it after each `npm install`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ for (const folder of ['.', 'console']) {
   console.log(`${lines}${join(folder, 'package-lock.json')}: ${added.length} packages added`);
 }
 
-/** Answers what it has added, as `name@version`. */
+/** Returns the added packages as `name@version`. */
 async function completeLock(path) {
   const lock = JSON.parse(readFileSync(path, 'utf8'));
   const added = [];
@@ -52,7 +52,7 @@ async function completeLock(path) {
   return added;
 }
 
-/** Looks where Node would: beside the owner's own dependencies, then outwards. */
+/** Searches like Node: next to the owner's own dependencies, then outwards. */
 function isMissing(lock, owner, name, range) {
   for (let folder = owner; ; folder = outerFolder(folder)) {
     const found = lock.packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`];
@@ -80,14 +80,14 @@ async function describePackage(name, range) {
     cwd: PROJECT_ROOT,
   });
   if (!succeeded) {
-    throw new Error(`The registry knows no ${name}@${range}, which package-lock.json needs`);
+    throw new Error(`The registry has no ${name}@${range}, which package-lock.json needs`);
   }
   const answer = JSON.parse(output);
   const { version, os, cpu, libc, engines } = Array.isArray(answer) ? answer.at(-1) : answer;
   return { version, os, cpu, libc, engines };
 }
 
-/** What such packages run on is in their names: `@swc/core-linux-arm64-musl`. */
+/** Reads the target from the package name: `@swc/core-linux-arm64-musl`. */
 function describeTarget(name) {
   const words = name.split(/[/-]/);
   const system = words.map((word) => SYSTEMS[word]).find(Boolean);

@@ -1,12 +1,12 @@
 /**
- * `npm run console:check`: the console in a browser, as `npm test` has it, but on as many log rows as are asked
- * for, every page as every role with its data within a second, and on `npm start` of a fresh clone.
+ * `npm run console:check`: tests the console in a browser like `npm test`, but on any number of log
+ * rows, with every page as every role, a limit of one second for data, and `npm start` in a fresh clone.
  *
  *   npm run console:check -- [--rows 5000000] [--data <folder>] [--no-clone] [--only <words of tests>]
- *   npm run console:check -- --pictures [--data <folder>]     takes the pictures of docs/console, and no more
+ *   npm run console:check -- --pictures [--data <folder>]     only takes the pictures of docs/console
  *
- * The folder is seeded unless it was before, which takes minutes; without one it is a temporary one. It wants a
- * quiet machine, and for the clone the package registry.
+ * Seeds the folder if it is empty, which takes minutes; without one it uses a temporary folder. Needs an
+ * idle machine, and the package registry for the clone.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,8 @@
 /**
- * The console in the browser, which lies in `console/` and is built into `dist/console`:
- *   npm run build:console             installs what it needs, types its client, builds it; unless it is there
- *   node scripts/console.mjs behind   the same as `npm start` has it done: with what others leave of the
- *                                     processors, until who started it ends
+ * Builds the web console in `console/` into `dist/console`:
+ *   npm run build:console             installs its packages, generates API types and bundles it if stale
+ *   node scripts/console.mjs behind   the same for `npm start`: at the lowest priority, and only until
+ *                                     the parent process ends
  */
 import { createHash } from 'node:crypto';
 import {
@@ -25,64 +25,64 @@ import { PROJECT_ROOT } from './project-root.mjs';
 import { runProgram, secondsSince } from './run-program.mjs';
 import { withSetupLock } from './setup-lock.mjs';
 
-/** What is made of the API's description, in `console/`. */
+/** Generated from the API description, in `console/`. */
 const SCHEMA = 'src/api/schema.d.ts';
 const NOT_SOURCES = new Set(['node_modules', 'openapi.json', '.setup-lock', SCHEMA]);
 const STAMP = '.built-from';
 
-/** Smaller ones gain nothing. Pictures and fonts are compressed as they are. */
+/** Smaller files gain nothing. Images and fonts are already compressed. */
 const COMPRESSED_FROM_BYTES = 1_000;
 const COMPRESSED = /\.(?:js|css|svg|json|webmanifest|txt)$/;
 
-/** Reasons for which nobody but the network is to blame. */
+/** npm errors that are caused by the network. */
 const NO_NETWORK =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 
 /**
- * Builds the console when its sources or the API's description differ from those of the last build.
- * What is served changes in one step, from one whole build to the next. Throws what went wrong, with
- * the words of npm or Vite.
+ * Builds the console when its sources or the API description differ from the last build. The served
+ * files switch atomically from one complete build to the next.
  *
- * @param options.say is told what has been done
- * @param options.onStep is told what is being done
+ * @param options.say receives messages about completed work
+ * @param options.onStep receives the current step
+ * @throws Error with the message of npm or Vite
  */
 export async function ensureConsole({
   root = PROJECT_ROOT,
   say = () => {},
   onStep = () => {},
 } = {}) {
-  // Its client is typed by what the service says of itself.
+  // The API types come from the service's description.
   await ensureBuilt({ root, say });
   if (isConsoleBuilt(root)) return;
   const folder = join(root, 'console');
-  onStep('its packages are being installed');
+  onStep('installing packages');
   await ensureInstalled({ root: folder, of: 'the console', say });
-  onStep('it waits for another process that builds it');
+  onStep('waiting for another build');
   await withSetupLock(
     folder,
     () => {},
     async () => {
       if (isConsoleBuilt(root)) return;
       const startedAtMs = Date.now();
-      // Taken before the build: a source saved meanwhile then leads to another one.
+      // Taken before the build, so that sources saved meanwhile cause another one.
       const stamp = { sources: digestSources(root), service: serviceStamp(root), api: '' };
-      onStep('its client is being typed');
+      onStep('generating API types');
       const api = await writeSchema(root);
       stamp.api = digestOf(api);
       const known = readStamp(root);
       if (known?.sources === stamp.sources && known.api === stamp.api) {
-        // The service has changed, but nothing of what the console sees.
+        // The service changed, but not the API description.
         writeFileSync(join(builtFolder(root), STAMP), JSON.stringify(stamp));
         return;
       }
-      onStep('it is being packed');
+      onStep('bundling');
       await build(root, stamp);
       say(`Console built (${secondsSince(startedAtMs)})`);
     },
   );
 }
 
-/** Whether what is served is of these sources and of this service. */
+/** Returns whether the served build matches the sources and the service. */
 export function isConsoleBuilt(root = PROJECT_ROOT) {
   const stamp = readStamp(root);
   return (
@@ -92,7 +92,7 @@ export function isConsoleBuilt(root = PROJECT_ROOT) {
   );
 }
 
-/** The types of the console's client, of the API's description; kept as they are when nothing has changed. */
+/** Generates the API types. Leaves an unchanged file untouched. */
 async function writeSchema(root) {
   const description = readFileSync(join(root, BUILT_DESCRIPTION), 'utf8');
   const { default: openapiTypescript, astToString } = await import('openapi-typescript');
@@ -115,7 +115,7 @@ async function build(root, stamp) {
   const { succeeded, output } = await runProgram(
     process.execPath,
     [vite, 'build', '--outDir', place, '--emptyOutDir', '--logLevel', 'warn'],
-    // Under test it would pack what is meant for those who write React programs.
+    // With NODE_ENV=test, Vite would bundle React's development build.
     { cwd: folder, env: { ...process.env, NODE_ENV: 'production' } },
   );
   if (!succeeded) throw new Error(`vite build failed:\n${output.trim()}`);
@@ -126,14 +126,14 @@ async function build(root, stamp) {
   rmSync(previous, { recursive: true, force: true });
 }
 
-/** Of builds that were broken off; nobody else builds under the lock. */
+/** Removes interrupted builds. The lock excludes running ones. */
 function removeRemains(dist) {
   for (const name of readdirSync(dist)) {
     if (/^\.console-\d/.test(name)) rmSync(join(dist, name), { recursive: true, force: true });
   }
 }
 
-/** Once here, so that no request has to wait for it: the best that the browser's decoders take. */
+/** Compresses once at the highest level, so that no request waits for it. */
 async function compressFiles(folder) {
   const names = readdirSync(folder, { recursive: true }).filter((name) => COMPRESSED.test(name));
   await Promise.all(
@@ -179,8 +179,8 @@ function digestOf(text) {
 }
 
 /**
- * Tells whoever looks at `/console` what is done about it: in a file, since any number of processes
- * serve it. Throws where the folder cannot be written.
+ * Publishes the build state for `/console` in a file, which any number of processes can read. Throws
+ * when the folder is not writable.
  */
 export function writeConsoleState(root, state) {
   const path = join(root, 'dist', '.console-state.json');
@@ -193,7 +193,7 @@ export function writeConsoleState(root, state) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** One line, for a log and for a page. */
+/** Returns one line for a log or a page. */
 export function reasonOf(error) {
   const [, code] = NO_NETWORK.exec(error.message) ?? [];
   if (code !== undefined) return `the package registry cannot be reached (${code})`;
@@ -204,7 +204,7 @@ export function reasonOf(error) {
   return [first.replace(/:$/, ''), others[0]].filter(Boolean).join(': ').slice(0, 300);
 }
 
-/** Ends this process and those that it started, which are a group of their own. */
+/** Ends this process and its children, which form a process group. */
 function endAll() {
   try {
     process.kill(-process.pid, 'SIGKILL');
@@ -218,7 +218,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     if (isBehind) {
       process.once('disconnect', endAll);
-      // npm and Vite inherit it.
+      // Inherited by npm and Vite.
       setPriority(constants.priority.PRIORITY_LOW);
     }
     await ensureInstalled({ say: console.log, toRun: true });

@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from './project-root.mjs';
 import { runProgram, secondsSince } from './run-program.mjs';
 import { withSetupLock } from './setup-lock.mjs';
 
-/** What the build leaves for the other scripts to run. */
+/** Build results that other scripts run. */
 export const BUILT_SERVICE = 'dist/src/main.js';
 export const BUILT_WORKER = 'dist/src/worker.js';
 export const BUILT_COMMANDS = 'dist/src/cli.js';
@@ -18,16 +18,16 @@ export const BUILT_DESCRIPTION = 'dist/openapi.json';
 const MAX_DESCRIPTION_BYTES = 20_000_000;
 
 const SOURCE_FOLDERS = ['src', 'migrations'];
-/** As Nest's command line has it compile; that is for development, and would be most of an installation to run. */
+/** The options of Nest's CLI, which is not used because it would be most of a production installation. */
 const COMPILER_OPTIONS = ['--out-dir', 'dist', '--extensions', '.ts', '--copy-files', '--quiet'];
 const SETTINGS = ['package.json', 'tsconfig.json', '.swcrc'];
 const SCRIPTS = ['bundle', 'load-bundle', 'compile-bundle'].map((name) => `scripts/${name}.mjs`);
 const COMPILE = fileURLToPath(new URL('compile-bundle.mjs', import.meta.url));
 
-/** In `dist` as well, and built by `scripts/console.mjs`. */
+/** Also in `dist`, but built by `scripts/console.mjs`. */
 const OF_CONSOLE = /^(?:console$|\.console-)/;
 
-/** Builds when the sources differ from those of the last build; throws what the compiler says. */
+/** Builds when sources differ from the last build. Throws the compiler's message. */
 export async function ensureBuilt({ root = PROJECT_ROOT, say = () => {} } = {}) {
   if (isBuilt(root)) {
     return;
@@ -41,7 +41,7 @@ export async function ensureBuilt({ root = PROJECT_ROOT, say = () => {} } = {}) 
 
 async function build(root, say) {
   const startedAtMs = Date.now();
-  // Taken before the build: a source saved meanwhile then leads to another one.
+  // Taken before the build, so that sources saved meanwhile cause another one.
   const digest = digestSources(root);
   cleanBuild(root);
   const swc = join(root, 'node_modules', '@swc', 'cli', 'bin', 'swc.js');
@@ -59,7 +59,7 @@ async function build(root, say) {
   say(`Built (${secondsSince(startedAtMs)})`);
 }
 
-/** Writes what `/docs-json` sends and the console's client is typed by, and what starts are quicker with. */
+/** Writes the API description, which `/docs-json` and the console's types use, and the compiled code. */
 async function describeApi(root) {
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -73,7 +73,7 @@ function isBuilt(root) {
   return serviceStamp(root) === digestSources(root);
 }
 
-/** Empties `dist`, so that files of sources that are gone do not linger. The folder itself may be a mount. */
+/** Empties `dist`, so that no outdated files remain. The folder itself can be a mount. */
 function cleanBuild(root) {
   const folder = join(root, 'dist');
   if (!existsSync(folder)) return;
@@ -82,7 +82,7 @@ function cleanBuild(root) {
   }
 }
 
-/** What the service was built from; undefined where it is not built. */
+/** Returns the stamp of the sources that the service was built from; undefined when it is not built. */
 export function serviceStamp(root) {
   const stamp = stampFile(root);
   return existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined;
@@ -97,7 +97,7 @@ function digestSources(root) {
   return digestFiles(root, [...SETTINGS, ...SCRIPTS, ...sources]);
 }
 
-/** Names and contents, not times: a fresh checkout of the same sources needs no build. */
+/** Hashes names and contents, not times: a fresh checkout of the same sources needs no build. */
 export function digestFiles(root, paths) {
   const hash = createHash('sha256');
   for (const path of paths) {
@@ -118,7 +118,7 @@ function listFiles(root, folder) {
     .sort();
 }
 
-/** `npm run build`: builds in any case. */
+/** `npm run build` always builds. */
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const say = (line) => console.log(line);
   await withSetupLock(PROJECT_ROOT, say, () => build(PROJECT_ROOT, say)).catch((error) => {

@@ -6,12 +6,11 @@ import { runNpm, secondsSince } from './run-program.mjs';
 import { withSetupLock } from './setup-lock.mjs';
 
 /**
- * Installs exactly what package-lock.json says, unless it is there already. Throws with npm's own words when
- * that fails.
+ * Installs what package-lock.json lists, unless it is installed. Throws npm's message on failure.
  *
- * @param options.of whose packages they are, where the folder is not the project's
- * @param options.toRun leaves out the development packages, half of all: who only starts the service waits for what
- *   builds it, which is among the optional packages, and for no test's
+ * @param options.of owner of the packages when the folder is not the project's
+ * @param options.toRun leaves out development packages, half of all. The build tools are optional
+ *   packages, so that starting the service does not wait for test packages
  */
 export async function ensureInstalled({
   root = PROJECT_ROOT,
@@ -31,8 +30,8 @@ export async function ensureInstalled({
 
 async function install({ root, say, toRun, whose }) {
   const startedAtMs = Date.now();
-  say(`Installing packages${whose}: once, it may take a minute`);
-  // Adds what is not there yet: a service that runs meanwhile may still load some of what is.
+  say(`Installing packages${whose} (once; this may take a minute)`);
+  // Only adds packages, because a running service may still load existing ones.
   const isBegun = !toRun && readIfThere(stampFile(root)) === describeInstallation(root, true);
   const { succeeded, output } = await runNpm(
     [
@@ -45,22 +44,22 @@ async function install({ root, say, toRun, whose }) {
     { cwd: root },
   );
   if (!succeeded) {
-    // The reason comes first; a list of npm's options may follow it.
+    // The reason comes first; npm may add a list of its options.
     throw new Error(`npm ci failed:\n${output.trim().split('\n').slice(0, 12).join('\n')}`);
   }
   const missing = missingTools(root);
   if (missing.length > 0) {
-    // Of optional packages npm tells nobody that they could not be fetched.
-    throw new Error(`npm ci left out ${missing.join(', ')}: start again to try again`);
+    // npm does not report optional packages that it could not fetch.
+    throw new Error(`npm ci left out ${missing.join(', ')}. Start again to retry.`);
   }
   writeFileSync(stampFile(root), describeInstallation(root, toRun));
   say(`Packages${whose} installed (${secondsSince(startedAtMs)})`);
 }
 
 /**
- * The stamp tells of an installation made here. Without a fitting one, the packages themselves are
- * compared with the lock file, so that an `npm ci` by hand counts as well. What npm notes about its
- * last installation is no proof: `npm install --package-lock-only` changes it and installs nothing.
+ * A matching stamp marks an installation made here. Without one, the packages are compared with the
+ * lock file, so that a manual `npm ci` counts too. npm's own record of the installation is unreliable:
+ * `npm install --package-lock-only` changes it without installing anything.
  */
 function isInstalled(root, toRun) {
   if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
@@ -80,7 +79,7 @@ function isInstalled(root, toRun) {
   return true;
 }
 
-/** Whether each package is there in the version of the lock file, those for development only where they are wanted. */
+/** Returns whether each package has the lock file's version; development packages only if wanted. */
 function holds(root, toRun) {
   return (
     missingTools(root).length === 0 &&
@@ -89,7 +88,7 @@ function holds(root, toRun) {
         return true;
       }
       const manifest = readIfThere(join(root, path, 'package.json'));
-      // Optional packages of other systems are in the lock file, but never installed.
+      // The lock file lists optional packages of other systems, which are never installed.
       return manifest === undefined
         ? isOptional(entry)
         : JSON.parse(manifest).version === entry.version;
@@ -97,7 +96,7 @@ function holds(root, toRun) {
   );
 }
 
-/** What the project itself names as optional and every system can have. */
+/** Returns missing optional packages of the project that are available on every system. */
 function missingTools(root) {
   const packages = packagesOf(root);
   return Object.keys(packages[''].optionalDependencies ?? {}).filter(
@@ -120,8 +119,8 @@ function stampFile(root) {
 }
 
 /**
- * First line: the system, since some packages differ between systems; second: the lock file; third, where not
- * everything of it is there: what is.
+ * Line 1: the system, because some packages depend on it. Line 2: the lock file. Line 3: the installed
+ * part, if not everything.
  */
 function describeInstallation(root, toRun) {
   const lock = readFileSync(join(root, 'package-lock.json'));

@@ -1,6 +1,6 @@
-/** `npm run gateway -- …`: the operator's commands, after the same preparation as `npm start`. */
+/** `npm run gateway -- …`: runs an operator command, after the same preparation as `npm start`. */
 import { BUILT_COMMANDS } from './ensure-built.mjs';
 import { runBuilt } from './run-built.mjs';
 
-// Standard output belongs to the command: somebody may be piping it on.
+// Standard output belongs to the command and may be piped.
 await runBuilt(BUILT_COMMANDS, { say: console.error });

@@ -1,26 +1,26 @@
 /**
- * What of `node_modules` goes into the image, for docker/Dockerfile and `npm run image:size`:
- *   node scripts/image-modules.mjs prune FOLDER   removes from an installation what is never loaded
- *   node scripts/image-modules.mjs size           adds up what stays, and fails above the bound
+ * Decides which part of `node_modules` goes into the image, for docker/Dockerfile and `npm run image:size`:
+ *   node scripts/image-modules.mjs prune FOLDER   removes files that are never loaded
+ *   node scripts/image-modules.mjs size           sums up the rest and fails above the limit
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROJECT_ROOT } from './project-root.mjs';
 
-/** Megabytes (10^6 bytes) that the modules of the image may have. */
+/** Size limit of the image's modules in megabytes (10^6 bytes). */
 export const MODULES_BOUND_MB = 100;
 
-/** Declarations, sources and maps: Node loads no TypeScript from packages, and nobody debugs there. */
+/** Declarations, sources and maps. Node loads no TypeScript from packages, and no debugger runs there. */
 const NEVER_LOADED = /\.(?:[cm]?ts|map|tsbuildinfo|flow)$/;
 
 /**
- * Parts of packages that their own `exports` or `main` lead to in other surroundings only: browsers,
- * old bundlers, React Native. By package, since a folder of that name elsewhere may be the code.
+ * Folders used only in other environments according to `exports` or `main`: browsers, old bundlers,
+ * React Native. By package, because the same folder name elsewhere may be needed.
  */
 const UNUSED_FOLDERS = {};
 
-/** Whether Node never loads the file, by its path below `node_modules`. */
+/** Returns whether Node never loads a file, given its path below `node_modules`. */
 export function isNeverLoaded(path) {
   const [, name = '', rest = ''] =
     /(?:^|.*node_modules\/)((?:@[^/]+\/)?[^/]+)\/(.*)$/.exec(path.split(sep).join('/')) ?? [];
@@ -28,7 +28,7 @@ export function isNeverLoaded(path) {
   return NEVER_LOADED.test(rest) || folders.some((folder) => rest.startsWith(`${folder}/`));
 }
 
-/** Removes what is never loaded from an installation. Answers the bytes that this frees. */
+/** Removes files that are never loaded. Returns the number of bytes freed. */
 export function prune(folder) {
   let freed = 0;
   for (const { path, bytes } of filesOf(folder)) {
@@ -40,8 +40,8 @@ export function prune(folder) {
 }
 
 /**
- * The packages of the image and the bytes of each that stay, the largest first, by the lock file:
- * those that are neither for development nor optional.
+ * Returns the packages of the image with their remaining bytes, largest first. These are the lock
+ * file's packages that are neither for development nor optional.
  */
 export function measure(root = PROJECT_ROOT) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
@@ -61,7 +61,7 @@ export function measure(root = PROJECT_ROOT) {
     .sort((one, other) => other.bytes - one.bytes);
 }
 
-/** @param options.isNested whether packages inside of it are others' to count */
+/** @param options.isNested whether to skip nested packages, which are counted separately */
 function* filesOf(folder, { isNested = false } = {}) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

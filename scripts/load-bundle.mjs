@@ -1,14 +1,14 @@
-/** Lies as `dist/service/load.mjs` beside the bundle (`bundle.mjs`), which it loads. */
+/** Copied to `dist/service/load.mjs`, next to the bundle (`bundle.mjs`) that it loads. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
 const BUNDLE = new URL('service.cjs', import.meta.url);
-/** What V8 has compiled of the bundle, made by the build. V8 leaves it where it is another version's, or has other flags. */
+/** Code that V8 compiled at the build. V8 ignores it if its version or flags differ. */
 export const COMPILED = new URL('service.compiled', import.meta.url);
 
-/** @returns the programs, each a function that runs it, and the script, for what V8 has compiled of it */
+/** @returns the programs, as functions that run them, and the script, for caching its compiled code */
 export function loadBundle() {
   const filename = fileURLToPath(BUNDLE);
   const script = new Script(readFileSync(BUNDLE, 'latin1'), {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds package.json. */
+/** The folder with package.json. */
 export const PROJECT_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -5,17 +5,17 @@ import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 
 /**
- * Runs a built program in this very process, so that signals and memory are its own. On a fresh
- * clone it installs and builds first, later only what has become stale.
+ * Runs a built program in this process, so that signals and memory are its own. Installs and builds
+ * first on a fresh clone, later only what is stale.
  *
- * npm passes signals to the shell of its script only, which keeps them to itself. So the scripts in
- * package.json say `exec`: the shell becomes this process. What stands behind `||` is for the shell
- * of Windows, which has no `exec` and goes on to it; elsewhere nothing is left that could. They also
- * set what glibc reads when a process starts (decision 22); the cluster's workers inherit it.
+ * npm sends signals only to the shell of its script, which does not forward them. The scripts in
+ * package.json therefore use `exec`, which replaces the shell by this process. The part after `||` is
+ * for Windows, whose shell has no `exec`. The scripts also set variables that glibc reads when a process
+ * starts (decision 22), which cluster workers inherit.
  *
- * @param options.say is told what is being prepared
- * @param options.onBuilt is called before the program starts
- * @returns when the program's own top level has ended, that is when a service listens
+ * @param options.say receives progress messages
+ * @param options.onBuilt called before the program starts
+ * @returns when the program's top level has finished, i.e. when a service listens
  */
 export async function runBuilt(program, { say = console.log, onBuilt = () => {} } = {}) {
   process.chdir(PROJECT_ROOT);

@@ -5,9 +5,8 @@ import { basename, delimiter, join } from 'node:path';
 import { PROJECT_ROOT } from './project-root.mjs';
 
 /**
- * Runs a program to its end. Its output is collected, or shown as it comes with `show`.
- * With `niceness` above 0 it gets less of the processors than others. Answers
- * `{ succeeded, output }`; a program that cannot be started has not succeeded.
+ * Runs a program to completion and collects its output, or prints it with `show`. A `niceness` above 0
+ * lowers its priority. Returns `{ succeeded, output }`; a program that cannot start has not succeeded.
  */
 export function runProgram(
   program,
@@ -39,7 +38,7 @@ function yieldTo(pid, niceness) {
   }
 }
 
-/** Runs npm: the one that started this process when there is one. */
+/** Runs npm, the same one that started this process if any. */
 export function runNpm(parameters, options) {
   const npm = process.env.npm_execpath;
   if (npm !== undefined && basename(npm) === 'npm-cli.js') {
@@ -49,8 +48,8 @@ export function runNpm(parameters, options) {
 }
 
 /**
- * Runs a script of package.json as `npm run` does, without the quarter of a second that npm itself takes. For
- * scripts that are one program whose parameters have no spaces.
+ * Runs a package.json script like `npm run`, but without npm's quarter of a second. Supports scripts
+ * that are a single program whose arguments contain no spaces.
  */
 export function runScript(name, parameters, { env, ...options } = {}) {
   const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
@@ -64,7 +63,7 @@ export function runScript(name, parameters, { env, ...options } = {}) {
   });
 }
 
-/** How long something took, for people: `0.4 s`. */
+/** Formats the time since a start: `0.4 s`. */
 export function secondsSince(startedAtMs) {
   return `${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`;
 }

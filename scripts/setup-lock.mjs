@@ -2,13 +2,13 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** No installation takes this long: the process id in an older lock is another program's by now. */
+/** No installation takes this long, so an older lock's process id belongs to another program. */
 const ABANDONED_AFTER_MS = 15 * 60_000;
 const POLL_MS = 200;
 
 /**
- * Runs `work` while no other process installs or builds in the same folder, so that a service and
- * an operator's command that start together on a fresh clone do not tear each other's files apart.
+ * Runs `work` while no other process installs or builds in the same folder, so that a service and a
+ * command that start together on a fresh clone do not overwrite each other's files.
  */
 export async function withSetupLock(root, say, work) {
   const path = join(root, '.setup-lock');
@@ -43,7 +43,7 @@ function tryLock(path) {
   }
 }
 
-/** Undefined when the lock has gone meanwhile. */
+/** Returns undefined when the lock was removed meanwhile. */
 function readHolder(path) {
   try {
     return { pid: Number(readFileSync(path, 'utf8')), takenAtMs: statSync(path).mtimeMs };
@@ -58,7 +58,7 @@ function isAlive({ pid, takenAtMs }) {
     return false;
   }
   if (!Number.isSafeInteger(pid) || pid <= 0) {
-    // The file appears a moment before its content.
+    // The file is created slightly before its content is written.
     return ageMs < 1_000;
   }
   try {

@@ -1,4 +1,4 @@
-/** `npm run start:worker`: the background work alone, after the same preparation as `npm start`. */
+/** `npm run start:worker`: runs only background work, after the same preparation as `npm start`. */
 import { BUILT_WORKER } from './ensure-built.mjs';
 import { runBuilt } from './run-built.mjs';
 

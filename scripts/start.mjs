@@ -1,4 +1,4 @@
-/** `npm start`: the service, and once it listens, the console behind it. */
+/** `npm start`: runs the service and, once it listens, builds the console in the background. */
 import { announceConsole, buildConsoleBehind } from './build-console-later.mjs';
 import { BUILT_SERVICE } from './ensure-built.mjs';
 import { runBuilt } from './run-built.mjs';

@@ -1,9 +1,9 @@
 /**
- * What the service and its console are made of, by their package-lock.json:
- *   npm run sbom         prints it in CycloneDX, as JSON
- *   npm run licences     lists the licences of what is shipped; fails on one that nobody has looked at
- *   npm run audit:lock   compares what is shipped with advisories: the registry's, or where it gives
- *                        none those in scripts/advisories.json; fails on one that is not known there
+ * Lists the parts of the service and its console from their package-lock.json:
+ *   npm run sbom         prints a CycloneDX document as JSON
+ *   npm run licences     lists the licences of shipped packages; fails on one that is not allowed
+ *   npm run audit:lock   compares shipped packages with the registry's advisories, or, if it has none,
+ *                        with those in scripts/advisories.json; fails on an advisory not listed there
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { satisfies } from 'semver';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runNpm } from './run-program.mjs';
 
-/** Licences that let a service be run and its image be handed on. */
+/** Licences that allow running the service and distributing its image. */
 const ALLOWED_LICENCES = new Set([
   '0BSD',
   'Apache-2.0',
@@ -26,12 +26,12 @@ const ALLOWED_LICENCES = new Set([
   'Unlicense',
 ]);
 
-/** What the console needs to run is packed into its files, and shipped with them. */
+/** The console's runtime packages are bundled into its files and shipped with them. */
 const FOLDERS = ['.', 'console'];
 
 const AUDIT_LIMIT_MS = 60_000;
 
-/** Of each package that is shipped, optional ones included, by name. */
+/** Returns each shipped package by name, including optional ones. */
 export function shippedPackages(root = PROJECT_ROOT) {
   return FOLDERS.flatMap((folder) => packagesOf(join(root, folder))).sort((one, other) =>
     one.name.localeCompare(other.name, 'en'),
@@ -51,12 +51,12 @@ function packagesOf(folder) {
     }));
 }
 
-/** Shipped packages whose licence is none of those that somebody has looked at. */
+/** Returns shipped packages with a licence that is not allowed. */
 export function unknownLicences(packages) {
   return packages.filter(({ licence }) => !isAllowed(licence));
 }
 
-/** Advisories of the shipped list that hold for one of the packages. */
+/** Returns the listed advisories that affect one of the packages. */
 export function knownAdvisories(packages, advisories = readAdvisories()) {
   return advisories.filter(({ name, range }) =>
     packages.some((one) => one.name === name && satisfies(one.version, range)),
@@ -64,8 +64,8 @@ export function knownAdvisories(packages, advisories = readAdvisories()) {
 }
 
 /**
- * The shipped packages as a CycloneDX document. npm's own `npm sbom --omit=dev` leaves out whatever
- * a development package needs as well.
+ * Renders shipped packages as a CycloneDX document. `npm sbom --omit=dev` leaves out packages that
+ * development packages also need.
  */
 export function cycloneDx(packages) {
   const { name, version } = readJson(join(PROJECT_ROOT, 'package.json'));
@@ -109,7 +109,7 @@ function readAdvisories() {
   return readJson(join(PROJECT_ROOT, 'scripts', 'advisories.json')).advisories;
 }
 
-/** Older packages say it in other ways, and some of other systems are not installed here. */
+/** Older packages declare it differently, and packages of other systems are not installed. */
 function licenceOf(folder) {
   let manifest;
   try {
@@ -121,9 +121,9 @@ function licenceOf(folder) {
   return license?.type ?? license ?? licenses?.map(({ type }) => type).join(' OR ');
 }
 
-/** `(MIT OR GPL-2.0)` is allowed by either, `MIT AND ISC` by both. */
+/** `(MIT OR GPL-2.0)` is allowed if either is, `MIT AND ISC` if both are. */
 function isAllowed(licence) {
-  // Packages for other systems have that of the one for this system.
+  // Packages for other systems have the licence of the installed variant.
   if (licence === undefined) return true;
   const words = licence.replace(/[()]/g, '');
   return words
@@ -161,7 +161,7 @@ async function audit() {
   fail(found.filter(({ id }) => !accepted.has(id)).map(({ id, name }) => `${name}: ${id}`));
 }
 
-/** The advisories that hold, by the registry; undefined where it gives none. */
+/** Returns advisories from the registry; undefined when it has none. */
 async function askRegistry() {
   const answers = await Promise.all(FOLDERS.map(askRegistryAbout));
   if (answers.includes(undefined)) return undefined;

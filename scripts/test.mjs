@@ -1,6 +1,6 @@
 /**
- * `npm test`: types, lint, format and every suite. Arguments go to Jest. The last line is
- * `N passed, N failed`; each of the checks counts as one test.
+ * `npm test`: checks types, lint and format and runs every suite. Arguments go to Jest. The last line
+ * is `N passed, N failed`; each check counts as one test.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ import { PROJECT_ROOT } from './project-root.mjs';
 import { runScript, secondsSince } from './run-program.mjs';
 
 const CHECKS = ['typecheck', 'lint', 'format:check'];
-/** They need its packages, and the types that its build makes of the API's description. */
+/** Checks that need the console's packages and its generated API types. */
 const CHECKS_OF_CONSOLE = ['typecheck:console', 'lint:console'];
-/** A third of a suite's share, when all want the processors at once. */
+/** Gives a check a third of a suite's CPU share under contention. */
 const CHECKS_NICENESS = 5;
 /**
- * The checks that are programs of Go never collect garbage: of that they have little, and it was a third of
- * their processor time.
+ * Disables garbage collection in checks written in Go: they have little garbage, and collecting it took
+ * a third of their CPU time.
  */
 const CHECKS_ENVIRONMENT = { GOGC: 'off' };
 
@@ -25,9 +25,9 @@ const total = { passed: 0, failed: 0 };
 try {
   const say = (line) => console.log(line);
   const ofConsole = { root: join(PROJECT_ROOT, 'console'), of: 'the console', say };
-  // Side by side, as npm keeps one processor busy. Where that of the console fails, its build says why.
+  // In parallel, because npm uses one core. If the console's fails, its build reports why.
   await Promise.all([ensureInstalled({ say }), ensureInstalled(ofConsole).catch(() => undefined)]);
-  // Suites that wait leave the processors to the checks, which in turn hold up no suite.
+  // Checks use the time that suites spend waiting, at a lower priority.
   const [checks, report] = await Promise.all([runChecks(), runSuites(process.argv.slice(2))]);
   add(checks);
   add(sumOf(report));
@@ -36,10 +36,10 @@ try {
   total.failed++;
 }
 if (!isOnPath('redis-server')) {
-  console.log('Left out: what needs Redis, since there is no redis-server on the PATH');
+  console.log('Left out: suites that need Redis, because there is no redis-server on the PATH');
 }
 if (!process.env.CHROMIUM && !['chromium', 'chromium-browser', 'google-chrome'].some(isOnPath)) {
-  console.log('Left out: the console in a browser, since there is no chromium on the PATH');
+  console.log('Left out: the console in a browser, because there is no chromium on the PATH');
 }
 process.exitCode = total.failed === 0 ? 0 : 1;
 console.log(`${total.passed} passed, ${total.failed} failed`);
@@ -100,7 +100,7 @@ function countSuite({ name, status, assertionResults }) {
   return {
     name,
     passed: count(['passed']),
-    // A suite that could not even be read has no test that failed.
+    // A suite that failed to load has no failed test.
     failed: status === 'failed' ? Math.max(failed, 1) : failed,
     leftOut: count(['pending', 'skipped', 'todo']),
   };
@@ -111,7 +111,7 @@ function sumOf({ succeeded, suites }) {
   const leftOut = sum('leftOut');
   if (leftOut > 0) console.log(`Left out: ${leftOut} tests skipped by suites`);
   const failed = sum('failed');
-  // Jest may fail without a failing test, for example when it finds none.
+  // Jest can fail without a failing test, for example when it finds none.
   return { passed: sum('passed'), failed: succeeded ? failed : Math.max(failed, 1) };
 }
 

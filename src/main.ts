@@ -13,10 +13,10 @@ const logger = new JsonLogger();
 
 const growth = new HeapGrowth();
 keepGarbageYoung();
-// From the beginning, so that a start that is broken off leaves no database behind.
+// Installed first, so that an interrupted start leaves no database running.
 const onStop = endGracefully(logger, { isWorker: cluster.isWorker });
 
-/** Ends when the service listens. */
+/** Resolves when the service listens. */
 export const done = start();
 
 async function start(): Promise<void> {
@@ -26,19 +26,19 @@ async function start(): Promise<void> {
     if (config.workers > 1 && cluster.isPrimary) {
       await runWorkers(config, logger, onStop);
     } else {
-      // Loaded when the heap grows as it should, and not by a primary process, which needs none of it.
+      // Imported after the heap limits are set, and not in a primary process, which does not need it.
       const { startGateway } = await import('./app/gateway.js');
       const gateway = await startGateway(config, logger);
-      // Of several workers, the first speaks for all.
+      // With several workers, only the first prints warnings.
       if (cluster.isPrimary || cluster.worker?.id === 1) {
         for (const warning of gateway.warnings) process.stderr.write(`Warning: ${warning}\n`);
       }
       growth.control();
-      // Of several workers, the primary process speaks for all.
+      // With several workers, the primary process prints the start message.
       if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
       else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
       onStop(gateway);
-      // Each worker checks for what it is asked by operators; the first speaks for all again.
+      // Every worker checks keys, since operators may ask any of them. Only the first prints the result.
       const isSpeaker = cluster.isPrimary || cluster.worker?.id === 1;
       gateway.checkKeys((lines) => void (isSpeaker && process.stdout.write(lines)));
       void gateway.settleIn();
@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** What the primary needs to speak for this worker: plain data only. */
+/** Returns the data that the primary process needs for the start message, without functions. */
 function describable(gateway: Gateway): StartDescription {
   const { url, host, bootstrap, providers, exampleModel, hasConsole } = gateway;
   return { url, host, bootstrap, providers, exampleModel, hasConsole };

@@ -5,14 +5,14 @@ import { endGracefully } from './app/process/end-gracefully.js';
 import { HeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
 import { messageOf } from './platform/errors/thrown.js';
 
-/** `npm run start:worker`: the background work alone, beside gateways on the same database. */
+/** `npm run start:worker`: runs only background work, next to gateways on the same database. */
 const logger = new JsonLogger();
 
 const growth = new HeapGrowth();
 keepGarbageYoung();
 const onStop = endGracefully(logger, { isWorker: false });
 
-/** Ends when the worker listens. */
+/** Resolves when the worker listens. */
 export const done = start();
 
 async function start(): Promise<void> {
@@ -22,7 +22,7 @@ async function start(): Promise<void> {
     if (config.databaseUrl === undefined) {
       throw new ConfigError(['DATABASE_URL must be set for a worker']);
     }
-    // Loaded when the heap grows as it should.
+    // Imported after the heap limits are set.
     const { startGateway } = await import('./app/gateway.js');
     const worker = await startGateway({ ...config, queue: { consume: true } }, logger, {
       role: 'worker',

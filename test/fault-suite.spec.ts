@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
-/** What `bench/soak/faults/verdicts.mjs` has to be told of a call. */
+/** Input of `bench/soak/faults/verdicts.mjs` about a call. */
 interface Seen {
   verdict: string;
   requestId?: string;
@@ -42,7 +42,7 @@ interface Plans {
 
 const FAULTS = new URL('../bench/soak/faults/', import.meta.url);
 
-describe('the fault suite', () => {
+describe('fault suite', () => {
   let verdicts: Verdicts;
   let plans: Plans;
 
@@ -80,22 +80,27 @@ describe('the fault suite', () => {
     ['a delivered answer at its price', seen('delivered'), row('completed', 100), quiet],
     ['a refusal that is not in the log', seen('refused'), undefined, quiet],
     ['a refusal for nothing', seen('refused'), row('failed', 0), quiet],
-    ['a stream that failed for nothing', seen('told'), row('failed', 0), quiet],
+    ['a free stream that failed', seen('told'), row('failed', 0), quiet],
     [
-      'one whose time was up',
+      'a request that timed out',
       seen('told'),
       row('timeout', 90, { usage_source: 'estimated' }),
       quiet,
     ],
     [
-      'one left for an estimate',
+      'a disconnect charged by an estimate',
       seen('left'),
       row('cancelled', 900, { usage_source: 'estimated' }),
       quiet,
     ],
-    ['one left for its price', seen('left'), row('cancelled', 100), quiet],
-    ['one settled just before the kill', seen('broken'), row('completed', 100), killedAt(59_000)],
-    ['one that died with its process', seen('broken'), row('crashed', 0), killedAt(59_000)],
+    ['a disconnect charged by usage', seen('left'), row('cancelled', 100), quiet],
+    [
+      'a request settled just before the kill',
+      seen('broken'),
+      row('completed', 100),
+      killedAt(59_000),
+    ],
+    ['a request that died with its process', seen('broken'), row('crashed', 0), killedAt(59_000)],
     [
       'a completed response',
       seen('background', { status: 'completed' }),
@@ -103,68 +108,73 @@ describe('the fault suite', () => {
       quiet,
     ],
     ['a failed response', seen('background', { status: 'failed' }), row('failed', 0), quiet],
-  ])('finds nothing in %s', (_what, call, logged, history) => {
+  ])('accepts %s', (_what, call, logged, history) => {
     expect(verdicts.judge(call, logged, history)).toEqual({});
   });
 
   it.each<[string, Seen, Row | undefined, History]>([
     ['a delivered answer that is not in the log', seen('delivered'), undefined, quiet],
-    ['a delivered answer for nothing', seen('delivered'), row('completed', 0), quiet],
-    ['a delivered answer for more', seen('delivered'), row('completed', 101), quiet],
-    ['a delivered answer that failed', seen('delivered'), row('failed', 0), quiet],
+    ['a free delivered answer', seen('delivered'), row('completed', 0), quiet],
+    ['an overcharged delivered answer', seen('delivered'), row('completed', 101), quiet],
+    ['a delivered answer logged as failed', seen('delivered'), row('failed', 0), quiet],
     [
-      'one lost with a kill though the database was there',
+      'a charge lost in a kill although the database was available',
       seen('delivered'),
       row('crashed', 0),
       killedAt(61_000),
     ],
     [
-      'one lost in an outage though nothing was killed',
+      'a charge lost in an outage without a kill',
       seen('delivered'),
       undefined,
       { ...quiet, outages: [outage] },
     ],
     ['a shortfall', seen('delivered'), row('completed', 100, { shortfall: 1 }), quiet],
-    ['a refusal that costs something', seen('refused'), row('failed', 1), quiet],
-    ['a failed stream that costs something', seen('told'), row('failed', 100), quiet],
-    ['one that broke off without a kill and costs', seen('broken'), row('completed', 100), quiet],
+    ['a charged refusal', seen('refused'), row('failed', 1), quiet],
+    ['a charged failed stream', seen('told'), row('failed', 100), quiet],
+    ['a charged stream that was cut without a kill', seen('broken'), row('completed', 100), quiet],
     [
-      'one that broke off with a kill and costs more',
+      'a stream cut by a kill with the wrong charge',
       seen('broken'),
       row('completed', 99),
       killedAt(59_000),
     ],
     [
-      'one left for more than its hold',
+      'a disconnect charged more than its hold',
       seen('left'),
       row('cancelled', 1_001, { usage_source: 'estimated' }),
       quiet,
     ],
-    ['one left for other figures than the vendor’s', seen('left'), row('cancelled', 99), quiet],
-    ['a response that is gone', seen('background', { status: 'a 404' }), undefined, quiet],
     [
-      'a response for nothing',
+      'a disconnect charged by other figures than the vendor’s',
+      seen('left'),
+      row('cancelled', 99),
+      quiet,
+    ],
+    ['a missing background response', seen('background', { status: 'a 404' }), undefined, quiet],
+    [
+      'a free background response',
       seen('background', { status: 'completed' }),
       row('failed', 0),
       quiet,
     ],
-    ['another’s answer', seen('wrong'), row('completed', 100), quiet],
-  ])('finds %s', (_what, call, logged, history) => {
+    ["another request's answer", seen('wrong'), row('completed', 100), quiet],
+  ])('reports %s', (_what, call, logged, history) => {
     expect(verdicts.judge(call, logged, history).violation).toContain('bench/chat');
   });
 
-  it('counts what the rules let go with a process that died while the database was away', () => {
+  it('counts charges lost as documented, with a process killed during a database outage', () => {
     const history = killedAt(62_000, [outage]);
     expect(verdicts.judge(seen('delivered'), row('crashed', 0), history)).toEqual({
       unwritten: true,
     });
     expect(verdicts.judge(seen('delivered'), undefined, history)).toEqual({ unwritten: true });
-    // The database was long back.
+    // The database had recovered long before.
     const later = verdicts.judge(seen('delivered'), undefined, killedAt(80_000, [outage]));
     expect(later.violation).toBeDefined();
   });
 
-  it('lets rows without a known id be those of calls whose head never came', () => {
+  it('attributes rows without a known id to calls whose head never arrived', () => {
     const calls = [seen('left'), seen('broken', { cost: 200 })];
     const known = [row('completed', 200), row('crashed', 0)];
     expect(verdicts.judgeUnknown(known, calls)).toEqual([]);
@@ -175,7 +185,7 @@ describe('the fault suite', () => {
     ).toHaveLength(1);
   });
 
-  it('plans the same for the same seed, and as many faults as it is told', () => {
+  it('plans the same run for the same seed, with the given number of faults', () => {
     const options = { seed: 7, requests: 500, faults: 100, seconds: 60, tenants: 50, gateways: 3 };
     const plan = plans.makePlan(options);
     expect(plans.makePlan(options)).toEqual(plan);

@@ -25,18 +25,18 @@ const VARIABLES: DescribedVariable[] = [EnvDto, LimitsEnv, PeopleEnv, S3Env, Tel
   .concat(VENDORS.flatMap(({ Variables }) => Variables ?? []))
   .flatMap((Variables) => describeVariables(Variables));
 
-describe('the page of the settings', () => {
-  it('is what the code says of them; npm run docs:settings makes it anew', async () => {
+describe('settings page', () => {
+  it('matches the code; npm run docs:settings regenerates it', async () => {
     const made = await format(PAGE, renderSettingsPage(VENDORS), OPTIONS);
     expect(readFileSync(PAGE, 'utf8')).toBe(made.code);
   });
 
-  it('has the vendors that README.md has; the table there is made by renderVendorTable', async () => {
+  it('has the vendors of README.md, whose table renderVendorTable generates', async () => {
     const made = await format('README.md', renderVendorTable(VENDORS), OPTIONS);
     expect(readFileSync('README.md', 'utf8')).toContain(made.code);
   });
 
-  it('has a vendor as soon as the list has it', () => {
+  it('includes a vendor as soon as it is in the list', () => {
     const page = renderSettingsPage([imaginary]);
     expect(page).toContain('| `IMAGINARY_DISTRICT` |');
     expect(page).toContain('Provider `imaginary`. Kinds of models: chat.');
@@ -44,10 +44,10 @@ describe('the page of the settings', () => {
   });
 });
 
-describe('a secret', () => {
+describe('secrets', () => {
   const secrets = VARIABLES.filter(({ isSecret }) => isSecret).map(({ name }) => name);
 
-  it('is every variable that looks like one', () => {
+  it('include every variable that looks like one', () => {
     const looks =
       /((?<!PER)_KEY|_TOKEN|_SECRET|_PREVIOUS|_HEADERS|PASSWORD)$|^(DATABASE|REDIS)_URL$/;
     const alike = VARIABLES.map(({ name }) => name).filter((name) => looks.test(name));
@@ -55,7 +55,7 @@ describe('a secret', () => {
     expect(secrets.length).toBeGreaterThan(15);
   });
 
-  it.each(secrets.filter((name) => name !== 'GATEWAY_SECRET'))('%s may be in a file', (name) => {
+  it.each(secrets.filter((name) => name !== 'GATEWAY_SECRET'))('%s can be in a file', (name) => {
     expect(() => loadSettings({ [`${name}_FILE`]: '/nowhere' })).toThrow(
       `${name}_FILE names a file that cannot be read (ENOENT)`,
     );
@@ -63,8 +63,8 @@ describe('a secret', () => {
   });
 });
 
-describe('a described variable', () => {
-  /** Variables that have no default, and what else makes each of the others have an effect. */
+describe('described variables', () => {
+  /** Variables without a default, and what else is needed for each to have an effect. */
   const others = Object.fromEntries(
     VARIABLES.filter((one) => one.default === undefined && !namesFile(one)).map((one) => [
       one.name,
@@ -73,43 +73,43 @@ describe('a described variable', () => {
   );
   const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
   const settingsWith = (name: string, value: string): Omit<AppConfig, 'declared'> => {
-    // Which variables are set is another thing than what they come to.
+    // Which variables are set is separate from the resulting settings.
     const { declared: _, ...settings } = loadSettings({ ...others, ...sampler, [name]: value });
     return settings;
   };
   let plain: Omit<AppConfig, 'declared'> | undefined;
-  /** The same for nearly all, as what has a default is not set here: to read all of them takes long. */
+  /** Computed once for most variables, because reading all settings takes long. */
   const settingsWithout = (name: string): Omit<AppConfig, 'declared'> =>
     name in sampler ? settingsWith(name, '') : (plain ??= settingsWith(name, ''));
 
-  it('is described once', () => {
+  it('are described once', () => {
     const names = VARIABLES.map(({ name }) => name);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     expect(VARIABLES.length).toBeGreaterThan(60);
   });
 
-  // Those with a default are given theirs below.
-  it('takes its example where it has no default', () => {
+  // Those with a default are tested below.
+  it('accept their example when they have no default', () => {
     expect(Object.keys(others).length).toBeGreaterThan(40);
     expect(() => loadSettings(others)).not.toThrow();
   });
 
   it.each(VARIABLES.filter((one) => one.default !== undefined))(
-    '$name is $default where it is not set',
+    '$name is $default when unset',
     ({ name, default: value }) => {
       expect(settingsWith(name, value!)).toEqual(settingsWithout(name));
     },
   );
 
   it.each(VARIABLES.filter(({ default: value, example }) => value !== example && value))(
-    '$name with its example is something else',
+    '$name differs when set to its example',
     ({ name, example }) => {
       expect(settingsWith(name, example)).not.toEqual(settingsWithout(name));
     },
   );
 });
 
-/** Of a file that would have to be there. */
+/** Returns whether the value names a file, which would have to exist. */
 function namesFile({ rule }: DescribedVariable): boolean {
   return rule?.includes('existing file') === true;
 }

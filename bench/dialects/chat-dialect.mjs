@@ -1,17 +1,17 @@
-/** How the driver calls chat completions, and reads their answers. */
+/** Calls chat completions and reads their responses. */
 export const chatDialect = {
   path: '/v1/chat/completions',
 
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 
-  /** The body's JSON before and behind the value of `user`. */
+  /** Returns the body's JSON before and after the value of `user`. */
   encode({ alias, messages, isStreamed }) {
     const options = isStreamed ? { stream: true, stream_options: { include_usage: true } } : {};
     const rest = JSON.stringify({ ...options, temperature: 0.7, max_tokens: 2_000, messages });
     return { head: `{"model":"${alias}","user":"`, tail: `",${rest.slice(1)}` };
   },
 
-  /** A whole answer in the form that all dialects' stream readers have. */
+  /** Returns a non-streamed response in the form of the stream readers. */
   readWhole(answer) {
     const [choice] = answer.choices;
     return {
@@ -27,16 +27,16 @@ export const chatDialect = {
 };
 
 class ChatStream {
-  /** Every name that the stream gave its model. */
+  /** All model names in the stream. */
   models = new Set();
   text = '';
-  /** Whether the model said that it had said all. */
+  /** True once the model has finished. */
   hasFinished = false;
-  /** Whether the event that ends a stream came, and nothing after it. */
+  /** True when the final event arrived and nothing after it. */
   isDone = false;
   usage;
 
-  /** @param event one server-sent event without its blank line */
+  /** @param event one server-sent event without its trailing blank line */
   read(event) {
     this.isDone = event === 'data: [DONE]';
     if (this.isDone) return;

@@ -3,11 +3,11 @@ import { chatDialect } from './chat-dialect.mjs';
 const MARK = '\\n\\nThis is request ';
 const WRITTEN_MARK = JSON.parse(`"${MARK}"`);
 
-/** Chat completions with the `user` at the end of the prompt, for gateways that do not pass that field on. */
+/** Chat completions with `user` at the end of the prompt, for gateways that drop that field. */
 export const chatInPromptDialect = {
   ...chatDialect,
 
-  /** The body's JSON before and behind the value of `user`. */
+  /** Returns the body's JSON before and after the value of `user`. */
   encode({ alias, messages, isStreamed }) {
     const { head, tail } = chatDialect.encode({ alias, messages, isStreamed });
     const body = `${head}${tail}`.replace('"user":"",', '');
@@ -16,7 +16,7 @@ export const chatInPromptDialect = {
   },
 };
 
-/** What the last message's content ends in, and how many characters that is; undefined without it. */
+/** Returns the end of the last message's content and its length; undefined without it. */
 export function userAtEndOf(content) {
   const text = typeof content === 'string' ? content : (content.at(-1)?.text ?? '');
   const at = text.lastIndexOf(WRITTEN_MARK);

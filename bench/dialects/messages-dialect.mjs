@@ -1,6 +1,6 @@
 import { readNamedEvent } from './event-fields.mjs';
 
-/** How the driver calls messages, and reads their streams. */
+/** Calls the Messages API and reads its streams. */
 export const messagesDialect = {
   path: '/v1/messages',
 
@@ -21,7 +21,7 @@ export const messagesDialect = {
   openStream: () => new MessagesStream(),
 };
 
-/** Has the fields of `ChatStream`. */
+/** Has the same fields as `ChatStream`. */
 class MessagesStream {
   models = new Set();
   text = '';
@@ -59,7 +59,7 @@ class MessagesStream {
     }
   }
 
-  /** What is wrong with the order of the events, in words. */
+  /** Returns what is wrong with the order of events. */
   findFault() {
     return this.#openBlocks.size > 0 ? 'a block has not ended' : this.#fault;
   }

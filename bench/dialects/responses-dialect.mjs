@@ -1,12 +1,12 @@
 import { readNamedEvent } from './event-fields.mjs';
 
-/** How the driver calls responses, and reads their streams. */
+/** Calls the Responses API and reads its streams. */
 export const responsesDialect = {
   path: '/v1/responses',
 
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 
-  /** @param store left out of the body when it is undefined, which means true */
+  /** @param store left out of the body when undefined, which means true */
   encode({ alias, messages, store }) {
     const [system, ...turns] = messages;
     const rest = JSON.stringify({
@@ -26,7 +26,7 @@ export const responsesDialect = {
   openStream: ({ store }) => new ResponsesStream(store ?? true),
 };
 
-/** Has the fields of `ChatStream`. */
+/** Has the same fields as `ChatStream`. */
 class ResponsesStream {
   models = new Set();
   text = '';
@@ -38,7 +38,7 @@ class ResponsesStream {
   #nextNumber = 0;
   #fault;
 
-  /** @param isStored what the answer is to say of itself */
+  /** @param isStored expected `store` of the response */
   constructor(isStored) {
     this.#isStored = isStored;
   }
@@ -69,7 +69,7 @@ class ResponsesStream {
   #readEnd({ status, output, usage }) {
     this.hasFinished = status === 'completed';
     if (output[0]?.content[0]?.text !== this.text) {
-      this.#fault ??= 'the response at the end has another text than its pieces';
+      this.#fault ??= 'the final response has another text than its pieces';
     }
     this.usage = { promptTokens: usage.input_tokens, completionTokens: usage.output_tokens };
   }

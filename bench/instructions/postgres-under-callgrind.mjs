@@ -1,7 +1,7 @@
 /**
- * Loaded before the service: its embedded PostgreSQL then runs under callgrind, which writes a file
- * for each of its processes when that ends, into the folder of BENCH_CALLGRIND_FOLDER. Everything
- * takes fifty times as long there, so the service waits longer before it takes its database for dead.
+ * Preloaded into the service: runs its embedded PostgreSQL under callgrind, which writes a file for each
+ * process on exit into BENCH_CALLGRIND_FOLDER. Everything takes fifty times as long, so the service
+ * waits longer before it considers its database dead.
  */
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';

@@ -14,12 +14,12 @@ const PRELOAD = fileURLToPath(new URL('./postgres-under-callgrind.mjs', import.m
 const EVENT = 'instructions:u';
 const START_LIMIT_MS = 300_000;
 const WARM_UP_REQUESTS = 50;
-/** V8 compiles what it has seen often enough. */
+/** V8 compiles code it has run often enough. */
 const V8_WARM_UP_REQUESTS = 8_000;
 const SETTLE_MS = 1_000;
 const MOST_ATTEMPTS = 20;
 
-/** One request after the other, so that each has groups of its own in the ledger. */
+/** One request at a time, so that each has separate ledger groups. */
 export const INSTRUCTION_ROWS = [
   instructionRow('chat-1kb', smallChat, 'chat, 1 KB'),
   instructionRow('stream-100', (name) => streamedChat(name, 100), 'stream of 100 chunks'),
@@ -31,21 +31,23 @@ export const INSTRUCTION_ROWS = [
 ];
 
 /**
- * Instructions of user space for one request: of everything by the processor's counters where
- * `perf` has them, else of PostgreSQL under callgrind.
+ * Counts user-space instructions of one request: of everything with hardware counters where `perf` has
+ * them, otherwise of PostgreSQL under callgrind.
  *
- * @param place `targets` and `upstreamUrl` of started servers, and what others need to be started
- * @returns the table, or undefined after a line that says what is missing
+ * @param place `targets` and `upstreamUrl` of running servers, and what is needed to start more
+ * @returns the table, or undefined after printing what is missing
  */
 export async function countInstructions({ rows, settings }, place) {
   if (hasCounters()) return toTable(await countByPerf(rows, settings, place));
   place.say('perf has no hardware counters here (a virtual machine, or no perf).');
   if (!canRun('valgrind', '--version')) {
-    place.say('Nor is there valgrind, so no instructions can be counted: install one of them.');
+    place.say(
+      'There is no valgrind either, so instructions cannot be counted: install one of them.',
+    );
     return undefined;
   }
   place.say(
-    'PostgreSQL is counted under callgrind. Node under it takes minutes to start: left out.',
+    'Counting PostgreSQL under callgrind, without Node, which takes minutes to start under it.',
   );
   return toTable(await countByCallgrind(rows, settings, place));
 }
@@ -82,7 +84,7 @@ async function countByPerf(rows, { countedRequests }, { targets }) {
   return counted;
 }
 
-/** Counts of processes, and those that they start, until the function is called that it returns. */
+/** Counts for processes and their descendants until the returned function is called. */
 function countOf(pids) {
   const perf = spawn('perf', ['stat', '-x', ',', '-e', EVENT, '-p', pids.join(',')], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -97,8 +99,8 @@ function countOf(pids) {
 }
 
 /**
- * A gateway of its own for each row, and one that serves only what all have served before: what the
- * row's has done more are its requests.
+ * Starts a gateway per row, and one that serves only the warm-up that all have in common. The difference
+ * is the cost of the row's requests.
  */
 async function countByCallgrind(rows, { countedRequests }, place) {
   const idle = await liveUnderCallgrind(rows, undefined, 0, place);
@@ -111,7 +113,7 @@ async function countByCallgrind(rows, { countedRequests }, place) {
   return counted;
 }
 
-/** @returns the instructions of all PostgreSQL processes, from their beginning to their end */
+/** @returns the instructions of all PostgreSQL processes over their lifetime */
 async function liveUnderCallgrind(rows, row, requests, { folder, servers, upstreamUrl }) {
   const home = mkdtempSync(join(folder, 'counted-'));
   const counts = join(home, 'callgrind');
@@ -138,12 +140,12 @@ async function liveUnderCallgrind(rows, row, requests, { folder, servers, upstre
   await wait(SETTLE_MS);
   await target.server.stop();
   const found = readdirSync(counts).map((name) => readSummary(join(counts, name)));
-  // A process that is forked begins with what its parent had counted.
+  // A forked process starts with its parent's count.
   const inherited = Math.min(...found);
   return found.reduce((sum, one) => sum + one - inherited, 0);
 }
 
-/** Valgrind translates what runs for the first time, which may take longer than the service waits. */
+/** Valgrind translates code on its first run, which can take longer than the service waits. */
 async function warmUp(target, workload) {
   for (let attempt = 1; ; attempt++) {
     const driver = new Driver(target, workload, { connections: 1 });
@@ -158,12 +160,12 @@ async function warmUp(target, workload) {
 
 async function ask(driver, requests) {
   await driver.closedLoop({ concurrency: 1, durationMs: Infinity, maxRequests: requests });
-  if (driver.failures > 0) throw new Error(`Answers were wrong: ${driver.faults.join('; ')}`);
+  if (driver.failures > 0) throw new Error(`Wrong responses: ${driver.faults.join('; ')}`);
 }
 
 function readSummary(file) {
   const count = /^summary: (\d+)/m.exec(readFileSync(file, 'latin1'))?.[1];
-  if (count === undefined) throw new Error('A process of PostgreSQL ended without its count.');
+  if (count === undefined) throw new Error('A PostgreSQL process exited without its count.');
   return Number(count);
 }
 

@@ -9,11 +9,11 @@ const run = promisify(execFile);
 const LIMIT_MS = 900_000;
 
 /**
- * Installs a peer outside the project, once: its packages at their fixed versions, without any
- * script of theirs. What a broken installation left is made anew.
+ * Installs a peer outside the project, once: its packages at fixed versions, without install scripts.
+ * Replaces a broken installation.
  *
- * @returns `python` or `modules`, as the peer's `serve` wants them
- * @throws Error in words when it cannot be had here
+ * @returns `python` or `modules`, as the peer's `serve` expects
+ * @throws Error with a message when it is not available here
  */
 export async function installPeer(peer, say) {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
@@ -50,7 +50,7 @@ async function installPython({ packages }, place) {
 }
 
 function reasonOf(error) {
-  if (error.code === 'ENOENT') return `${error.path} is not there`;
+  if (error.code === 'ENOENT') return `${error.path} is missing`;
   const lines = String(error.stderr || error.message)
     .trim()
     .split('\n');

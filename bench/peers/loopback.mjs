@@ -1,6 +1,6 @@
 /**
- * Loaded before a server that would listen on every address: it listens on loopback only, says
- * where, and ends with the process that started it.
+ * Preloaded into servers that would listen on every address: makes them listen on loopback, print the
+ * URL, and exit with the process that started them.
  */
 import net from 'node:net';
 

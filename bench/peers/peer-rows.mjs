@@ -12,9 +12,8 @@ const ADDED_P50 = { ...millis, name: 'added p50', isAdded: true, all: ({ p50Ms }
 const ADDED_P99 = { ...millis, name: 'added p99', isAdded: true, all: ({ p99Ms }) => p99Ms };
 
 /**
- * Rows that every gateway can be asked for. `show` lists the figures of a round that have a line:
- * `all` reads it, `node` the part of ours without PostgreSQL; `goal` is how many times TensorZero's
- * ours may be.
+ * Rows that every gateway supports. `show` lists the figures of a round that have a line: `all` reads
+ * it, `node` our part without PostgreSQL; `goal` is the allowed multiple of TensorZero's.
  */
 export const PEER_ROWS = [
   loadRow('chat-1kb', smallChat, 'chat, 1 KB, 32 at once', { goal: 1 }),

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
- * Gateways of others that package registries have. Each is installed at a fixed version, and
- * `serve` says how it is started in a folder of its own: the `command`, its `words`, its
- * `environment`, and how one asks it: `path` of chat completions, `headers`, `modelOf` a workload,
- * and `modelInAnswer`. bench/peers/README.md says why they are set as they are.
+ * Other gateways from package registries. Each is installed at a fixed version. `serve` says how to
+ * start it in a separate folder (`command`, `words`, `environment`) and how to call it (`path` of chat
+ * completions, `headers`, `modelOf` a workload, `modelInAnswer`). bench/peers/README.md explains the
+ * settings.
  */
 export const PEERS = [
   {
@@ -46,7 +46,7 @@ export const PEERS = [
     name: 'Portkey',
     version: '1.15.2',
     kind: 'node',
-    // The one that Portkey itself is built and tested with; with today's every stream fails
+    // The version that Portkey is built and tested with; with the latest, every stream fails
     // ("TypeError: immutable", Portkey-AI/gateway issue 1389).
     packages: {
       dependencies: { '@portkey-ai/gateway': '1.15.2' },
@@ -76,7 +76,7 @@ export const PEERS = [
     name: 'LiteLLM',
     version: '1.106.0',
     kind: 'python',
-    // The release after it on the registry, 1.107.0, was compromised and withdrawn: no ranges here.
+    // The next release, 1.107.0, was compromised and withdrawn, so no version ranges here.
     packages: ['litellm[proxy]==1.106.0'],
     async serve({ folder, upstreamUrl, models, python }) {
       const config = join(folder, 'litellm.json');

@@ -11,10 +11,10 @@ const START_LIMIT_MS = 180_000;
 const RIVAL = 'tensorzero';
 
 /**
- * The same rows for the bare proxy, this gateway and those of others that can be had here.
+ * Runs the same rows on the bare proxy, this gateway and the available peers.
  *
  * @param started what `run-bench.mjs` has started
- * @returns the table, what it does not show, and each round's figures
+ * @returns the table, notes on what is missing, and each round's figures
  */
 export async function runPeers({ rows, settings }, { started, servers, folder, say }) {
   const models = rows.flatMap((row) => row.models.map((alias) => alias.split('/')[1]));
@@ -84,7 +84,7 @@ function targetOf({ id, name, version }, { path, headers = {}, modelOf, modelInA
   };
 }
 
-/** Warms each target up and then measures them in turns. */
+/** Warms up each target and then measures them alternately. */
 async function runRow(row, targets, settings) {
   const workload = row.makeWorkload(settings);
   const drivers = targets.map((target) => {
@@ -142,7 +142,7 @@ function linesOf(row, rounds, targets) {
   });
 }
 
-/** A table's cell and a note have one line. */
+/** Shortens a message to one line, for a cell or a note. */
 function firstWords({ message }) {
   return message.split('\n').slice(0, 3).join(' ').slice(0, 300);
 }

@@ -1,7 +1,7 @@
 /**
- * What one PostgreSQL carries as instances are added: the group commits of every instance, the locks
- * of accounts that they share, and the cores of the database, event by event on a seeded generator.
- * Pure arithmetic; prints the table of docs/scaling.md, which says where the figures come from.
+ * Simulates how many requests one PostgreSQL can carry as instances are added: group commits of every
+ * instance, locks of shared accounts, and the database's cores, event by event with a seeded generator.
+ * Pure arithmetic; prints the table of docs/scaling.md, which names the sources of the figures.
  *
  *   node bench/scale/capacity.mjs
  */
@@ -9,13 +9,13 @@ import { Random } from '../seeded-random.mjs';
 
 /** Milliseconds of one core of PostgreSQL, measured by `ledger-cost.mjs`. */
 const COST = { holds: 0.16, settlements: 0.7, hold: 0.013, settlement: 0.05 };
-/** Waited for the disk by a group that settles, and to the database and back. */
+/** Time that a settling group waits for the disk and the round trip to the database. */
 const DISK_MS = 1;
 const NETWORK_MS = 0.5;
-/** Of each kind in a group: MAX_GROUP_SIZE of the ledger. */
+/** Maximum per kind in a group: MAX_GROUP_SIZE of the ledger. */
 const MOST = 500;
 const SECONDS = 16;
-/** Not counted: until answers end as often as they begin. */
+/** Not counted, until as many responses end as begin. */
 const WARM_UP_SECONDS = 8;
 const MEAN_ANSWER_MS = 2_000;
 
@@ -30,7 +30,7 @@ const CASES = [
   { instances: 40, perSecond: 10_000, cores: 8, tenants: 10_000, largest: 0.1, databases: 8 },
 ];
 
-/** Events in the order of time: a binary heap. */
+/** Events in order of time: a binary heap. */
 class Agenda {
   heap = [];
 
@@ -64,7 +64,7 @@ class Agenda {
   }
 }
 
-/** One of `databases` equal parts, each with its share of instances and tenants. */
+/** Simulates one of `databases` equal parts, each with its share of instances and tenants. */
 function simulate({ instances, perSecond, cores, tenants, largest, databases = 1 }) {
   const numbers = new Random(19);
   const random = () => numbers.next();
@@ -117,7 +117,7 @@ function simulate({ instances, perSecond, cores, tenants, largest, databases = 1
     group.locks = [...new Set(group.operations.map(({ tenant }) => tenant))].sort((a, b) => a - b);
     agenda.add(nowMs + NETWORK_MS / 2, () => lock(group));
   };
-  /** In id order, as the statement does; whoever finds one taken waits in line. */
+  /** Locks accounts in id order like the statement; waits in line for taken ones. */
   const lock = (group) => {
     while (group.locked < group.locks.length) {
       const account = group.locks[group.locked];

@@ -1,4 +1,4 @@
-/** What each of the requests that are made up here is of. */
+/** Fields shared by all generated requests. */
 export const SHARED = {
   endpoint: 'chat',
   model: 'vendor/model',
@@ -6,7 +6,7 @@ export const SHARED = {
   streamed: false,
 };
 
-/** What the ledger is told for the log of one that succeeded; `names` are those of its ids. */
+/** Returns the log entry of a successful request for the ledger; `names` are its ids. */
 export function completedRequest(names, createdAt) {
   return {
     ...names,

@@ -1,7 +1,7 @@
 /**
- * Which share of what is available a request without a limit of its own may claim for its output:
- * 200 callers at once, each with five requests one after the other, on accounts of several sizes.
- * Pure arithmetic on a seeded generator; prints the table of docs/decisions/0018.
+ * Simulates which share of available credits a request without an output limit may hold: 200 concurrent
+ * callers with five requests each, on accounts of several sizes. Pure arithmetic with a seeded
+ * generator; prints the table of docs/decisions/0018.
  *
  *   node bench/scale/hold-share.mjs
  */
@@ -12,14 +12,14 @@ const REQUESTS_EACH = 5;
 const PROMPT_TOKENS = 1_000;
 const TOKENS_PER_SECOND = 60;
 
-/** Prices in credits a token, the longest answer in tokens. */
+/** Prices in credits per token, longest answer in tokens. */
 const MODELS = [
   { name: 'small', prompt: 0.15, completion: 0.6, longest: 16_384 },
   { name: 'middle', prompt: 2, completion: 10, longest: 128_000 },
   { name: 'large', prompt: 5, completion: 25, longest: 128_000 },
 ];
 const USD = [1, 10, 1_000];
-/** Share and floor; a share of undefined: 4,096 tokens and no share, as it was but told to the vendor. */
+/** Share and floor. Without a share: a fixed limit of 4,096 tokens, sent to the vendor. */
 const RULES = [
   { share: 8, floor: 4_096 },
   { share: 16, floor: 4_096 },

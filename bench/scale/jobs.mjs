@@ -1,10 +1,10 @@
 /**
- * How long a tenant waits for its list of jobs when the table is large.
+ * Measures how long a tenant waits for its list of jobs in a large table.
  *
  *   npm run build && node bench/scale/jobs.mjs [rows]
  *
- * Makes a database of its own with 1,000,000 jobs of 100 tenants unless told otherwise, and prints
- * the slowest of five readings each. Exits with 1 when one takes longer than 50 ms.
+ * Creates a database with 1,000,000 jobs (by default) of 100 tenants and prints the slowest of five
+ * readings each. Exits with 1 when one takes longer than 50 ms.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -47,7 +47,7 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** Jobs of January 2026 in the order of time, with a rare model among them. */
+/** Adds jobs of January 2026 in order of time, with a rare model among them. */
 async function fill(database, tenants) {
   for (let start = 1; start <= ROWS; start += CHUNK) {
     await database.query(

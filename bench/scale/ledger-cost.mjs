@@ -1,11 +1,11 @@
 /**
- * What the ledger's statements cost in PostgreSQL, by the size of their group, on partitions of
- * months: the figures that `capacity.mjs` and docs/scaling.md rest on.
+ * Measures the cost of the ledger's statements in PostgreSQL by group size, on monthly partitions. These
+ * are the figures behind `capacity.mjs` and docs/scaling.md.
  *
  *   npm run build && node bench/scale/ledger-cost.mjs [rounds]
  *
- * Makes databases of its own, on Linux. A figure is the CPU time of the session's process for one
- * statement, the mean of 500 rounds unless told otherwise, which other programs disturb little.
+ * Creates its own databases; needs Linux. A figure is the CPU time of the session's process for one
+ * statement, averaged over 500 rounds by default. Other programs disturb it little.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ async function measure(url, client) {
   for (const size of SIZES) {
     const spentMs = { hold: 0, settle: 0 };
     let start;
-    // What is planned once, and pages that are touched first, are not counted.
+    // Excludes planning and first access to pages.
     for (const isCounted of [false, true]) {
       const groups = Array.from({ length: isCounted ? ROUNDS : 20 }, () =>
         tenants.slice(0, size).map((tenant) => ({ ...tenant, id: mintRequestId() })),
@@ -141,7 +141,7 @@ function settleOf(group) {
   };
 }
 
-/** What PostgreSQL needs to plan and to run what people ask for, by its own account. */
+/** Returns PostgreSQL's own planning and execution times of queries by users. */
 async function measurePlans(client, { tenant_id }) {
   const { rows: ids } = await client.query('SELECT request_id FROM request_logs LIMIT 1');
   const questions = {
@@ -171,7 +171,7 @@ async function positionOfLog(client) {
   return rows[0].bytes;
 }
 
-/** Time on a processor of a process, which Linux counts in nanoseconds. */
+/** Returns a process's CPU time, which Linux counts in nanoseconds. */
 function cpuMsOf(pid) {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }

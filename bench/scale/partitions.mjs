@@ -1,13 +1,12 @@
 /**
- * The migration to months on a large installation, while requests of the version before run.
+ * Tests the migration to monthly partitions on a large installation under load of the previous version.
  *
  *   npm run build && node bench/scale/partitions.mjs [rows] [url of an empty database]
  *
- * Fills the schema of before with 5,000,000 log rows and as many ledger entries unless told
- * otherwise, migrates under 100 requests a second, goes on with those of the version before and then
- * with those of this one, and prints requests, failures, the longest request and the longest wait for
- * a lock, and whether the books are right. Exits with 1 when a request failed, a wait was longer
- * than a second, or the books are wrong.
+ * Fills the previous schema with 5,000,000 log rows and as many ledger entries by default, migrates under
+ * 100 requests a second, continues with requests of the previous version and then of this one, and prints
+ * requests, failures, the longest request, the longest lock wait, and whether the books balance. Exits
+ * with 1 when a request failed, a lock wait exceeded a second, or the books are wrong.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -31,16 +30,16 @@ const REQUESTS_PER_SECOND = 100;
 const TENANTS = 50;
 const CHUNK = 250_000;
 const ROWS = Number(process.argv[2] ?? 5_000_000);
-/** How long requests run before the migration, and after it with ids of either version. */
-const SPELL_MS = ROWS >= 1_000_000 ? 5_000 : 500;
+/** How long requests run before the migration, and after it with ids of each version. */
+const PHASE_MS = ROWS >= 1_000_000 ? 5_000 : 500;
 
-/** Columns of the log that came after the months. */
+/** Log columns added after the monthly partitions. */
 const LATER_COLUMNS = [
   ...['first_token_ms', 'vendor_cost', 'vendor_started_ms', 'attempts', 'end_user', 'tags'],
   ...['price_sheet', 'other_usage', 'config_version'],
 ].join('|');
 
-/** What the version before sent: it knew neither those nor `replaces_crash`. */
+/** The previous version's statement, without those columns and `replaces_crash`. */
 const SETTLE_OF_BEFORE = {
   name: 'settle-of-before',
   text: QUICK_SETTLE.text
@@ -67,11 +66,11 @@ const pool = new pg.Pool({
   max: 8,
   options: '-c plan_cache_mode=force_generic_plan -c lock_timeout=5000',
 });
-// The embedded server ends while connections idle.
+// The embedded server stops while connections idle.
 pool.on('error', () => undefined);
 const watcher = new pg.Client({ connectionString: url });
 
-/** Rows of the last six months in the order of time, with the entries and sums that belong to them. */
+/** Adds rows of the last six months in order of time, with their entries and totals. */
 async function fill() {
   const startMs = performance.now();
   const { rows } = await pool.query(
@@ -135,13 +134,13 @@ async function migrateUnderLoad(tenants) {
   const locks = new LockWatch();
   load.start();
   locks.start();
-  await pause(SPELL_MS);
+  await pause(PHASE_MS);
   const before = load.sent;
   const migrationMs = await timed(() => migrateDatabase(url, MIGRATIONS));
   const during = load.sent - before;
-  await pause(SPELL_MS);
+  await pause(PHASE_MS);
   load.isOfNow = true;
-  await pause(SPELL_MS);
+  await pause(PHASE_MS);
   await load.stop();
   await locks.stop();
 
@@ -160,7 +159,7 @@ async function migrateUnderLoad(tenants) {
   return load.failures.length === 0 && faults.length === 0 && locks.longestMs <= LOCK_LIMIT_MS;
 }
 
-/** Requests on a fixed schedule: a hold, its settlement, and for every tenth a look into the log. */
+/** Requests on a fixed schedule: a hold, its settlement, and a log query for every tenth. */
 class Load {
   sent = 0;
   longestMs = 0;
@@ -238,7 +237,7 @@ class Load {
   }
 }
 
-/** Looks how long anybody has waited for a lock of a table. */
+/** Watches how long any session has waited for a table lock. */
 class LockWatch {
   longestMs = 0;
 
@@ -261,7 +260,7 @@ class LockWatch {
   }
 }
 
-/** The statements of docs/ledger.md. */
+/** Runs the statements of docs/ledger.md. */
 async function findFaults() {
   const checks = {
     'a balance is not the sum of its entries': `

@@ -1,12 +1,12 @@
 /**
- * Whether a request costs the same however much there is: with 1 and with many tenants, with an
- * empty log and a long one; how many slow streams one process carries; and what a second worker adds.
+ * Measures whether the cost of a request is independent of scale: with 1 and many tenants, with an empty
+ * and a long log; how many slow streams one process carries; and what a second worker adds.
  *
  *   npm run bench:scale              # 1,000 tenants, 200,000 log rows, 500 streams: about 3 minutes
  *   npm run bench:scale -- --full    # 10,000 tenants, 10,000,000 log rows, 5,000 streams: about 20
  *   npm run bench:scale -- --tenants 100 --rows 1000 --streams 50 --parts cost,streams,workers
  *
- * Prints a table; ends with status 1 when a stream or an answer failed.
+ * Prints a table; exits with status 1 when a stream or a response failed.
  */
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -46,7 +46,7 @@ const ROUNDS = 5;
 const ROUND_MS = 2_000;
 const WARM_UP_MS = 8_000;
 const CHUNK = 250_000;
-/** What two cores can carry: at one every 50 ms a thousand streams take more than one of them. */
+/** Slow enough for two cores: with a chunk every 50 ms, a thousand streams take more than one. */
 const SLOW_CHUNKS = 60;
 const STREAMS_BEGIN_PER_MS = 0.25;
 const MAX_STREAM_BYTES = 40_000;
@@ -55,7 +55,7 @@ const MIN_SPEED_UP = 1.7;
 const MOCK_UPSTREAM = fileURLToPath(new URL('../mock-upstream.mjs', import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-scale-'));
-// As root the service runs PostgreSQL as another user, who has to pass through.
+// As root, the service runs PostgreSQL as another user, who needs access to the folder.
 chmodSync(folder, 0o711);
 const servers = [];
 const programs = [];
@@ -91,7 +91,7 @@ async function startGateway(upstreamUrl, workload, environment) {
   return { target, dataDirectory: join(place, 'gateway', 'data') };
 }
 
-/** 32 at once from one tenant, then from all of them, each with the log empty and full. */
+/** 32 concurrent requests from one tenant, then from all, each with an empty and a full log. */
 async function measureCost(upstreamUrl) {
   const workload = smallChat('scale');
   const { target, dataDirectory } = await startGateway(upstreamUrl, workload);
@@ -172,8 +172,8 @@ async function measureManyStreams(upstreamUrl) {
 }
 
 /**
- * The requests of two workers to those of one, as fast as they go. Driver, upstream and PostgreSQL
- * need cores as well: with fewer than six the ratio says what is left of them, not what is possible.
+ * Compares the throughput of two workers and one. Driver, upstream and PostgreSQL also need cores: with
+ * fewer than six, the ratio shows what they leave, not what is possible.
  */
 async function measureWorkers(upstreamUrl) {
   const redis = await startRedis();
@@ -202,7 +202,7 @@ async function measureWorkers(upstreamUrl) {
   });
 }
 
-/** The same server, asked by each of these keys in turn; nobody looks at their invoices. */
+/** The same server called with each of these keys in turn, without checking invoices. */
 function ofTenants(target, keys) {
   let asked = 0;
   return {
@@ -214,7 +214,7 @@ function ofTenants(target, keys) {
   };
 }
 
-/** @returns a key of each */
+/** @returns one key per tenant */
 async function makeTenants(client) {
   const keys = Array.from(
     { length: TENANTS },
@@ -236,9 +236,9 @@ async function makeTenants(client) {
 }
 
 /**
- * Rows of this month in the order of time, of all tenants, with ids as the service makes them
- * (`src/platform/http/request-id.ts`). They count as added up: ten million would take the service hours, in
- * which what a request costs could not be told apart.
+ * Adds rows of this month in order of time, of all tenants, with ids like the service's
+ * (`src/platform/http/request-id.ts`). They are marked as aggregated: aggregating ten million would take
+ * hours and distort the measurement.
  */
 async function fillLog(client, rows) {
   for (let start = 1; start <= rows; start += CHUNK) {
@@ -272,7 +272,7 @@ async function fillLog(client, rows) {
   await client.query('VACUUM ANALYZE');
 }
 
-/** New rows are added up in the background, and looked through by PostgreSQL. */
+/** Waits until new rows are aggregated and analyzed by PostgreSQL. */
 async function untilQuiet({ server }) {
   for (let quietSeconds = 0; quietSeconds < 3;) {
     const before = readTreeCpu(server.pid).postgres;
@@ -294,7 +294,7 @@ function connectionTo(dataDirectory) {
   };
 }
 
-/** @returns its URL, or undefined where there is no program for it */
+/** @returns its URL, or undefined when Redis is not installed */
 async function startRedis() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

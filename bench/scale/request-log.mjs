@@ -1,12 +1,12 @@
 /**
- * How long a tenant waits for its log and its reports when the log is large.
+ * Measures how long a tenant waits for its log and reports when the log is large.
  *
  *   npm run build && node bench/scale/request-log.mjs [rows] [--data folder] [--only text]
  *
- * Makes a database of its own with 5,000,000 rows of one month unless told otherwise, and prints
- * the slowest of five readings each, and what the CSV of the month takes. Exits with 1 when a
- * reading takes longer than 300 ms or the process grows with the length of the CSV. With `--data` the
- * database stays in that folder, and is measured again the next time; with `--only` readings of that name are.
+ * Creates a database with 5,000,000 rows of one month (by default), and prints the slowest of five
+ * readings each, and the time of the month's CSV. Exits with 1 when a reading takes longer than 300 ms or
+ * memory grows with the length of the CSV. `--data` keeps the database in that folder for the next run;
+ * `--only` runs only readings whose name contains the text.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ import { RequestLogReader } from '../../dist/src/core/request-log/request-log.re
 import { RequestLogRollUpService } from '../../dist/src/core/request-log/request-log-roll-up.service.js';
 import { seconds, timed } from './timing.mjs';
 
-/** Of which nothing was archived. */
+/** An archive without any files. */
 const archive = new RequestLogArchive(new ArchiveBucket({ s3: undefined }));
 const LIMIT_MS = 300;
 const EXPORT_GROWTH_MB = 50;
@@ -41,7 +41,7 @@ const { values: options, positionals } = parseArgs({
 });
 const ROWS = Number(positionals[0] ?? 5_000_000);
 const CHUNK = 250_000;
-/** Rows that stay out of the sums, as in a busy service. */
+/** Rows that are not aggregated yet, as in a busy service. */
 const FRESH_ROWS = Math.min(10_000, Math.floor(ROWS / 10));
 
 const directory = options.data ?? (await mkdtemp(join(tmpdir(), 'gateway-scale-')));
@@ -82,8 +82,8 @@ async function seed(database) {
 }
 
 /**
- * Rows of January 2026 in the order of time, with a rare model and a rare key among them; a seventh
- * over own accounts, an eleventh from the cache.
+ * Adds rows of January 2026 in order of time, with a rare model and a rare key; a seventh over BYOK
+ * accounts, an eleventh from the cache.
  */
 async function fill(database, tenantId, keys, from, to) {
   for (let start = from; start <= to; start += CHUNK) {
@@ -192,7 +192,7 @@ async function measure(database, tenantId, keys) {
   return (await measurePairs(any, { january, odd })) && isFast;
 }
 
-/** Every grouping by one and by two dimensions, with filters and without: the second of two readings each. */
+/** Runs every grouping by one and two dimensions, with and without filters, and takes the second of two readings. */
 async function measurePairs(any, ranges) {
   const dimensions = [...LOG_DIMENSIONS, 'tag:team', 'tag:feature'];
   const pairs = dimensions.flatMap((one, index) =>
@@ -228,8 +228,7 @@ async function measurePairs(any, ranges) {
 }
 
 /**
- * Reads the month as its CSV. The process may grow while it gets going, and no more once a fifth has
- * been read.
+ * Reads the month as CSV. Memory may grow at the start, but not after a fifth has been read.
  */
 async function measureExport(database, tenantId) {
   const logs = new LogsService(new RequestLogReader(database, archive), undefined);
@@ -244,7 +243,7 @@ async function measureExport(database, tenantId) {
     }
   });
   const grownMb = (most.later - most.first) / 1_000_000;
-  // A header line, and every row but the last, which is of the next month's first instant.
+  // A header line, and every row but the last, which belongs to the next month.
   const isFlat = lines === ROWS && grownMb <= EXPORT_GROWTH_MB;
   console.log(
     `CSV of ${lines} lines in ${seconds(ms)} s, ${grownMb.toFixed(0)} MB more${isFlat ? '' : '  WRONG'}`,

@@ -1,12 +1,12 @@
 /**
- * A gateway that looks as if it had been in use for 90 days, to look at its console with.
+ * Runs a gateway with 90 days of seeded history, to try out its console.
  *
  *   node bench/scale/seed-console.mjs --data /tmp/seeded [--rows 5000000] [--port 4100]
  *
- * Seeds the data folder unless it was seeded before (20,000 log rows unless told otherwise: 50 tenants,
- * 70 % of the rows of one called acme), checks the books, and serves until it is told to end (Ctrl+C). It prints where, and
- * keys to log in with: an operator's, the owner's of acme, and those of a tenant without any rows. `--seed-only` ends after
- * seeding. With a `DATABASE_URL` of an empty database it seeds that. Variables of the gateway are passed on.
+ * Seeds the data folder if it is empty (by default 20,000 log rows: 50 tenants, 70 % of the rows of one
+ * called acme), checks the books, and serves until it is stopped (Ctrl+C). Prints its URL and keys to log
+ * in with: an operator's, the owner's of acme, and those of a tenant without rows. `--seed-only` exits
+ * after seeding. With `DATABASE_URL` it seeds that empty database. Gateway variables are passed on.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const { values } = parseArgs({
 if (!values.data) throw new Error('--data <folder> is missing');
 const folder = resolve(values.data);
 const factsFile = join(folder, 'console-system.json');
-/** Rows of one transaction of the roll-up: nobody waits for it here. */
+/** Rows per transaction of the roll-up; large, since no request waits. */
 const ROLLED_UP_AT_ONCE = 250_000;
 
 await ensureBuilt({ say: console.log });
@@ -54,13 +54,13 @@ async function seed() {
   const startMs = performance.now();
   for (const path of [folder, join(folder, 'data')]) {
     mkdirSync(path, { recursive: true });
-    // As root the service runs PostgreSQL as another user, who has to pass through.
+    // As root, the service runs PostgreSQL as another user, who needs access to the folder.
     chmodSync(path, 0o711);
   }
   const secret = () => randomBytes(20).toString('hex');
   const facts = {
     adminKey: `sk-admin-${secret()}`,
-    /** Of a tenant that has done nothing yet. */
+    /** Keys of a tenant without any requests. */
     newcomer: { routingKey: `sk-${secret()}`, managementKey: `sk-mgmt-${secret()}` },
     secret: secret(),
   };
@@ -97,7 +97,7 @@ async function fill(url, tenants, acmeId, facts) {
   }
 }
 
-/** By the service's own mechanism. */
+/** Uses the service's own aggregation. */
 async function rollUp(url) {
   const built = (path) => import(`../../dist/src/${path}.js`);
   const [{ databaseOptions }, { Database }, { RequestLogRollUpService }] = await Promise.all([
@@ -157,7 +157,7 @@ function start(facts, port) {
       ANTHROPIC_BASE_URL: vendor.url,
       AZURE_OPENAI_API_KEY: 'a-key-of-nobody',
       AZURE_OPENAI_ENDPOINT: vendor.url,
-      // Nobody listens there, so that one provider is not well.
+      // Nothing listens there, so one provider is unhealthy.
       FISH_AUDIO_API_KEY: 'a-key-of-nobody',
       FISH_AUDIO_BASE_URL: 'http://127.0.0.1:9',
     },

@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 
-/** Milliseconds that some work took. */
+/** Returns the duration of some work in milliseconds. */
 export async function timed(work) {
   const startMs = performance.now();
   await work();
   return performance.now() - startMs;
 }
 
-/** Milliseconds as seconds with one digit behind the point. */
+/** Formats milliseconds as seconds with one decimal. */
 export function seconds(ms) {
   return (ms / 1_000).toFixed(1);
 }

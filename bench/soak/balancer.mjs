@@ -10,7 +10,7 @@ const CONFIGURATION = 'docker/haproxy/haproxy.cfg';
 const START_LIMIT_MS = 10_000;
 
 /**
- * HAProxy, of `PATH` or of a folder into which its Debian packages were unpacked.
+ * Finds HAProxy on `PATH` or in a folder with its unpacked Debian packages.
  *
  * @param folder see `--balancer`
  * @returns undefined when there is none
@@ -29,7 +29,7 @@ export function findBalancer(folder) {
   return { program, environment: { ...process.env, LD_LIBRARY_PATH: libraries.join(delimiter) } };
 }
 
-/** Starts it with the configuration of `docker/`, but for the addresses. @returns its URL and how to end it */
+/** Starts it with the configuration of `docker/`, except addresses. @returns its URL and how to stop it */
 export async function startBalancer({ program, environment }, { folder, gateways }) {
   const port = await findFreePort();
   const text = gateways.reduce(
@@ -41,7 +41,7 @@ export async function startBalancer({ program, environment }, { folder, gateways
   );
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, text);
-  // In the foreground, so that it ends with its process.
+  // In the foreground, so that it exits with its process.
   const child = spawn(program, ['-db', '-f', file], { env: environment, stdio: 'inherit' });
   const exited = once(child, 'exit');
   const limitMs = Date.now() + START_LIMIT_MS;
@@ -58,7 +58,7 @@ export async function startBalancer({ program, environment }, { folder, gateways
   };
 }
 
-/** A port of the loopback address that nothing uses at the moment. */
+/** Returns a loopback port that is currently free. */
 export async function findFreePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,7 +68,7 @@ export async function findFreePort() {
   return port;
 }
 
-/** Whether somebody takes connections at this port of the loopback address. */
+/** Returns whether this loopback port accepts connections. */
 export async function isOpen(port) {
   const socket = net.connect({ host: '127.0.0.1', port });
   try {

@@ -8,30 +8,30 @@ import { costOf, usageOf } from '../answers.mjs';
 const EMBEDDED_POSTGRES = 'dist/src/platform/database/embedded-postgres.js';
 const BOOKS = 'dist/src/core/ledger/books.js';
 const INT8_OID = 20;
-/** How long the last settlements may take to be committed. */
+/** Time limit for committing the last settlements. */
 const SETTLE_LIMIT_MS = 10_000;
 const POLL_MS = 250;
 
 /**
- * What the gateway has to have booked, and whether it has: every row of the request log by its id,
- * nothing beside them, no open hold, and the checks of src/core/ledger/books.ts.
+ * Expected bookings and their check: every row of the request log by id, no other rows, no open holds,
+ * and the checks of src/core/ledger/books.ts.
  */
 export class Books {
   #place;
   /** By request id. */
   #expected = new Map();
 
-  /** @param place the data folder with the embedded database, or the URL of another */
+  /** @param place the data folder of an embedded database, or a database URL */
   constructor(place) {
     this.#place = place;
   }
 
-  /** How many requests have to be in the log. */
+  /** Number of requests that must be in the log. */
   get size() {
     return this.#expected.size;
   }
 
-  /** Notes a complete and correct answer. */
+  /** Records a complete and correct response. */
   expectAnswer(model, { requestId, cost, request: { user } }) {
     const { promptTokens, completionTokens } = usageOf(user);
     this.expect(requestId, {
@@ -45,18 +45,18 @@ export class Books {
   }
 
   /**
-   * Notes any other request that has to be in the log.
+   * Records any other request that must be in the log.
    *
-   * @param row its `model`, `outcome` and `source`; `cost` where it does not follow from the tokens;
-   *   the lowest and highest `promptTokens` and `completionTokens` where they are known
+   * @param row its `model`, `outcome` and `source`; `cost` if it does not follow from the tokens; minimum
+   *   and maximum `promptTokens` and `completionTokens` if known
    */
   expect(requestId, row) {
     this.#expected.set(requestId, row);
   }
 
   /**
-   * Works on a running gateway, and on one that has ended: then its PostgreSQL is started for the
-   * duration. @returns what does not fit, in words, and how many holds are open
+   * Works while the gateway runs and after it has stopped, when its PostgreSQL is started temporarily.
+   * @returns descriptions of differences, and the number of open holds
    */
   findFaults() {
     return this.#withDatabase(async (client) => {
@@ -66,7 +66,7 @@ export class Books {
     });
   }
 
-  /** As `findFaults`, where nobody knows what has to be in the log. */
+  /** Like `findFaults`, without expectations about the log. */
   findImbalances() {
     return this.#withDatabase(async (client) => {
       const holds = await waitForHolds(client);
@@ -74,12 +74,12 @@ export class Books {
     });
   }
 
-  /** Looks something up. @returns the rows */
+  /** Runs a query. @returns the rows */
   query(statement, values) {
     return this.#withDatabase(async (client) => (await client.query(statement, values)).rows);
   }
 
-  /** Every row of the request log, oldest first. */
+  /** Reads every row of the request log, oldest first. */
   readLog() {
     return this.#withDatabase(readLog);
   }
@@ -91,7 +91,7 @@ export class Books {
       const isKnown = missing.delete(row.request_id);
       const fault = isKnown
         ? findRowFault(row, this.#expected.get(row.request_id))
-        : 'is in the log, but was not asked for';
+        : 'is in the log, but was not requested';
       if (fault) faults.push(`${row.request_id} (${row.model}) ${fault}`);
     }
     for (const id of missing) {
@@ -128,7 +128,7 @@ async function withClient(connectionString, work) {
   }
 }
 
-/** What the service's own checks of its books find, in words. */
+/** Runs the service's own checks of its books. @returns descriptions of faults */
 async function findImbalances(client) {
   const { findBookFaults } = await importBuilt(BOOKS);
   const faults = await findBookFaults(client, { isLogWhole: true });
@@ -144,7 +144,7 @@ async function readLog(client) {
   return rows;
 }
 
-/** The number of open holds, once there are none or there was time enough. */
+/** Returns the number of open holds, once there are none or the time is up. */
 async function waitForHolds(client) {
   const limitMs = Date.now() + SETTLE_LIMIT_MS;
   for (;;) {

@@ -13,8 +13,8 @@ const SETTLE_LIMIT_MS = 60_000;
 const POLL_MS = 500;
 
 /**
- * The collectors are away for a while: one refuses connections, one answers 503. Each trace of a
- * request during all of it arrives or is counted as dropped, at its destination and in the metrics.
+ * Simulates unavailable collectors: one refuses connections, one responds with 503. Each trace of a
+ * request during the run must arrive or count as dropped, at its destination and in the metrics.
  */
 export async function runBroadcastOutage(soak) {
   const vendor = await soak.startVendor();

@@ -15,13 +15,13 @@ const ROUNDS = 10;
 const REQUESTS_PER_TURN = 1_000;
 const CONCURRENCY = 4;
 const WARM_UP_TURNS = 1;
-/** How much later the slowest hundredth may be while every destination hangs. */
+/** Allowed p99 latency while every destination hangs, as a multiple. */
 const P99_WITHIN = 1.1;
 const HEAP_WITHIN_BYTES = 50e6;
 
 /**
- * Every destination of the tenant hangs. Requests with and without broadcast take turns, so that
- * whatever else the machine does hits both alike.
+ * Makes every destination of the tenant hang. Requests with and without broadcast alternate, so that
+ * other load on the machine affects both alike.
  */
 export async function runBroadcast(soak) {
   const vendor = await soak.startVendor();
@@ -47,7 +47,7 @@ export async function runBroadcast(soak) {
   const off = { turns: [], cpu: 0 };
   const on = { turns: [], cpu: 0 };
   for (let round = 0; round < ROUNDS; round++) {
-    // Whoever comes second in a round comes first in the next.
+    // The order alternates between rounds.
     const turns = [
       [off, false],
       [on, true],
@@ -86,7 +86,7 @@ export async function runBroadcast(soak) {
   };
 }
 
-/** What the machine does besides hits some turns and not others: medians of turns leave it out. */
+/** Other load affects some rounds only, so their median is used. */
 function describe({ turns, cpu }) {
   const times = turns.flat();
   const parts = [0.5, 0.9, 0.99].map((part) => [
@@ -106,7 +106,7 @@ function ofTurns({ turns }, part) {
   return turns.map((times) => percentile(times, part));
 }
 
-/** @returns how long each request took, in milliseconds */
+/** @returns the duration of each request in milliseconds */
 async function takeTurn(call, isBroadcast) {
   const headers = isBroadcast ? OPT_IN : {};
   const times = [];

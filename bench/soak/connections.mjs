@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 const LISTENING = '0A';
 
 /**
- * What a gateway has open, from `/proc`: connections by whom they lead to, and everything else as
- * `others`. `callerPorts` are the callers' ends of their connections; `vendorSockets` are the
- * inodes of those to vendors, since a port that was given back may be another connection's soon.
+ * Reads a gateway's open files from `/proc`: connections by their peer, and everything else as
+ * `others`. `callerPorts` are the callers' ends of their connections; `vendorSockets` are the inodes of
+ * those to vendors, because a released port can soon belong to another connection.
  */
 export function readConnections({ pid, port, inspectorUrl, vendorPorts }) {
   const inspectorPort = Number(new URL(inspectorUrl).port);
@@ -25,7 +25,7 @@ export function readConnections({ pid, port, inspectorUrl, vendorPorts }) {
       counts.vendors++;
       ends.vendorSockets.add(inode);
     } else if (socket.localPort !== inspectorPort) {
-      // Nothing else is called over TCP; the inspector's own session is none of the gateway's.
+      // Nothing else is called over TCP; the inspector's own session does not count.
       counts.database++;
     }
   }
@@ -38,13 +38,13 @@ function readOpenFiles(pid) {
     try {
       return [readlinkSync(`${folder}/${file}`)];
     } catch {
-      // Closed meanwhile.
+      // Closed in the meantime.
       return [];
     }
   });
 }
 
-/** The TCP sockets of a process's network namespace, by inode. */
+/** Returns the TCP sockets of a process's network namespace by inode. */
 function readSockets(pid) {
   const sockets = new Map();
   for (const table of ['tcp', 'tcp6']) {

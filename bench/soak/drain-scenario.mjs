@@ -15,7 +15,7 @@ const KNOCK_EVERY_MS = 250;
 /** `GATEWAY_DRAIN_SECONDS`. */
 const DRAIN_SECONDS = 30;
 
-/** A stop in the middle of work: every stream goes on to its end and is settled. */
+/** Stops the gateway under load: every stream must complete and be settled. */
 export async function runDrain(soak) {
   const vendor = await soak.startVendor();
   const gateway = await soak.startGateway({
@@ -60,7 +60,7 @@ export async function runDrain(soak) {
   };
 }
 
-/** Waits until every stream has its vendor. @returns how many have */
+/** Waits until every stream has reached its vendor. @returns how many have */
 async function waitForStreams(gateway) {
   const limitMs = Date.now() + BEGIN_LIMIT_MS;
   for (;;) {
@@ -70,7 +70,7 @@ async function waitForStreams(gateway) {
   }
 }
 
-/** Tries to connect again and again until the process has ended. */
+/** Keeps trying to connect until the process has exited. */
 async function knockUntil(gateway) {
   const startedMs = Date.now();
   let hasEnded = false;

@@ -1,10 +1,10 @@
 /**
- * A vendor in trouble, as a process of its own: what the vendor behind it answers, spoiled. How, is
- * said by the model's name, `<model>~<trouble>`, and for everybody by the mode that a
- * `POST /<mode>` to the control address sets. Argument: the URL of the vendor behind.
+ * A faulty vendor in a separate process: it forwards to another vendor and spoils the responses. The
+ * model name selects the fault, `<model>~<trouble>`, or a `POST /<mode>` to the control address selects
+ * it for all. Argument: the URL of the other vendor.
  *
- * With `~often` after the trouble, three calls in five meet it: so a route fails all the time and
- * yet never often enough in a row to be left alone.
+ * With `~often` after the trouble, three calls in five fail: the route fails all the time, but never
+ * often enough in a row to be paused.
  */
 import { once } from 'node:events';
 import http from 'node:http';
@@ -12,14 +12,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request as send } from 'undici';
 import { listen, readBody } from '../serving.mjs';
 
-/** How many events of a stream come through before it is cut, or falls silent. */
+/** Events of a stream that are forwarded before it is cut or falls silent. */
 const EVENTS_BEFORE_TROUBLE = 10;
-/** Of the calls that meet a trouble `~often`: the first three of each five. */
+/** Calls that fail with `~often`: the first three of every five. */
 const OFTEN = { of: 5, troubled: 3 };
 const GARBAGE_EVENT = 'data: {"choices":[{{{\n\n';
-/** The usage and the end of a stream come so much later than its last text. */
+/** Delay between the last text of a stream and its usage and end. */
 const USAGE_DELAY_MS = 1_500;
-/** Which those are. */
+/** Number of those last events. */
 const LAST_EVENTS = 2;
 const FLOOD_EVENTS = 1_280;
 const FLOOD_EVENT_CHARACTERS = 4_096;
@@ -33,15 +33,15 @@ let brokenCalls = 0;
 const TROUBLES = {
   500: (_body, response) => sendError(response, 500),
   429: (_body, response) => sendError(response, 429),
-  /** Asks for so much patience that the route is left alone at once. */
+  /** Requests a pause so long that the route is paused at once. */
   overloaded: (_body, response) => sendError(response, 429, { 'retry-after': '5' }),
   reset: (_body, response) => response.socket.resetAndDestroy(),
-  /** Ends before any content has come. */
+  /** Ends before the first content. */
   'cut-early': (body, response) => passSome(body, response, 1, () => response.destroy()),
   'cut-late': (body, response) =>
     passSome(body, response, EVENTS_BEFORE_TROUBLE, () => response.destroy()),
   silent: (body, response) => passSome(body, response, EVENTS_BEFORE_TROUBLE, () => undefined),
-  /** Something else than an answer, as a proxy in between may send it. */
+  /** Returns something other than a response, as a proxy in between might. */
   garbage: (body, response) => {
     response.writeHead(200, { 'content-type': body.stream ? 'text/event-stream' : 'text/html' });
     response.end(body.stream ? GARBAGE_EVENT : '<html>Welcome!</html>');
@@ -55,7 +55,7 @@ const TROUBLES = {
 const MODES = {
   passing: undefined,
   failing: TROUBLES[500],
-  /** Every other call is never answered. */
+  /** Never responds to every other call. */
   breaking: (body, response) => {
     if (brokenCalls++ % 2 === 0) TROUBLES.reset(body, response);
   },
@@ -64,7 +64,7 @@ const MODES = {
 const server = http.createServer((request, response) => {
   answer(request, response).catch(() => response.destroy());
 });
-// Idle connections are the gateway's to close, and no header tells it when.
+// The gateway closes idle connections; no header tells it when to.
 server.keepAliveTimeout = 0;
 const control = http.createServer((request, response) => {
   setMode(request.url.slice(1)).then(
@@ -129,7 +129,7 @@ function ask(body) {
   });
 }
 
-/** Passes on the answer of the vendor behind, or so many events of it, and then does `end`. */
+/** Forwards the other vendor's response, or a number of its events, and then calls `end`. */
 async function passSome(body, response, events, end) {
   const answered = await ask(body);
   response.on('close', () => answered.body.destroy());
@@ -143,12 +143,12 @@ async function passSome(body, response, events, end) {
     if (!response.write(chunk.subarray(0, length))) await drained(response);
     if (left === 0) break;
   }
-  // What is written has to leave before the connection is cut.
+  // Written data must be sent before the connection is cut.
   await wait(10);
   end();
 }
 
-/** How much of a text is its first so many events; the whole when it has fewer. */
+/** Returns the length of a text's first events; of the whole text if it has fewer. */
 function lengthOfEvents(text, events) {
   let length = 0;
   for (let count = 0; count < events; count++) {
@@ -159,7 +159,7 @@ function lengthOfEvents(text, events) {
   return length;
 }
 
-/** 5 MB of text as fast as the socket takes them. */
+/** Sends 5 MB of text as fast as the socket accepts it. */
 async function flood(body, response) {
   const event = (delta, finish) =>
     `data: {"id":"chatcmpl-flood","object":"chat.completion.chunk","created":1790000000,` +

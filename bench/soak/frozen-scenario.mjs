@@ -14,7 +14,7 @@ const DRAIN_SECONDS = 5;
 const STOP_LIMIT_SECONDS = DRAIN_SECONDS + 10;
 const BEGIN_LIMIT_MS = 30_000;
 
-/** PostgreSQL is stopped by a signal while streams run, and then the service: every stream is charged. */
+/** Freezes PostgreSQL while streams run, then stops the service: every stream must be charged. */
 export async function runFrozen(soak) {
   const vendor = await soak.startVendor();
   const gateway = await soak.startGateway({
@@ -48,7 +48,7 @@ export async function runFrozen(soak) {
       none(`of ${STREAMS} streams cut or wrong`, failures),
       atMost('the process ended after', pastSeconds, STOP_LIMIT_SECONDS, seconds),
       { what: 'exit status', figure: String(code), bound: '1', isMet: code === 1 },
-      { what: 'what it said', figure: told.join(' '), bound: 'one line', isMet: told.length === 1 },
+      { what: 'its output', figure: told.join(' '), bound: 'one line', isMet: told.length === 1 },
       { what: 'journals', figure: String(journals), bound: '1', isMet: journals === 1 },
       none('journals after the next start', journalsOf(gateway)),
       none(`of ${gateway.books.size} invoices: wrong, missing or too many`, faults.length),
@@ -63,7 +63,7 @@ function journalsOf({ dataDirectory }) {
   return readdirSync(folder).filter((name) => name.endsWith('.jsonl')).length;
 }
 
-/** The server and its children. */
+/** Returns the server and its children. */
 function postgresOf({ dataDirectory }) {
   const file = join(dataDirectory, 'postgres/cluster/postmaster.pid');
   const [first] = readFileSync(file, 'utf8').split('\n');

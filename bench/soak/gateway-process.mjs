@@ -8,17 +8,17 @@ import { startServer } from '../server-process.mjs';
 import { PROVIDERS } from '../workloads.mjs';
 import { Books } from './books.mjs';
 
-/** The gateway itself cuts what still runs after 30 s, and then has a few seconds to end. */
+/** The gateway cuts running requests after 30 s and then has a few seconds to exit. */
 const STOP_LIMIT_MS = 45_000;
 
-/** A row of the catalogue. Without routes it has one: the model of the same name at `bench`. */
+/** A row of the catalogue. By default its only route is the model of the same name at `bench`. */
 export function modelRow(model, routes) {
   return { id: `${PROVIDERS.openai}/${model}`, pricing: PRICING, ...(routes && { routes }) };
 }
 
 /**
- * The built service as an operator runs it, everything on, with an inspector and with an embedded
- * PostgreSQL in `folder`. Unlike the bench's it may have several providers, and tells how it ended.
+ * Starts the built service with everything on, as operators run it, with an inspector and an embedded
+ * PostgreSQL in `folder`. Unlike the bench's, it can have several providers and reports how it exited.
  */
 export async function startGateway({ servers, folder, providers, models, environment: further }) {
   const { apiKey, dataDirectory, environment } = gatewayEnvironment({
@@ -40,7 +40,7 @@ export async function startGateway({ servers, folder, providers, models, environ
   return {
     pid,
     dataDirectory,
-    /** To start it once more. */
+    /** For a restart. */
     environment,
     printed,
     url,
@@ -48,7 +48,7 @@ export async function startGateway({ servers, folder, providers, models, environ
     inspectorUrl: /ws:\/\/\S+/.exec(printed())[0],
     vendorPorts: Object.values(providers).map((provider) => Number(new URL(provider).port)),
     books,
-    /** What the bench's drivers send to. */
+    /** Target of the bench's drivers. */
     target: {
       name: 'soak',
       origin: url,
@@ -57,13 +57,13 @@ export async function startGateway({ servers, folder, providers, models, environ
       modelInAnswer: ({ alias }) => alias,
       recordAnswer: (alias, reader) => books.expectAnswer(alias, reader),
     },
-    /** Resolves to the exit code or the signal once the process has ended. */
+    /** Resolves to the exit code or signal once the process has exited. */
     exited,
     findLoggedErrors: () => printed().split('\n').filter(isError),
   };
 }
 
-/** The process alone. */
+/** Starts only the process. */
 export function startService({ servers, logFile, environment }) {
   return startServer(['--inspect=127.0.0.1:0', join(PROJECT_ROOT, BUILT_SERVICE)], {
     servers,
@@ -73,7 +73,7 @@ export function startService({ servers, logFile, environment }) {
   });
 }
 
-/** Failing vendors are warnings; an error is the gateway's own. */
+/** Failing vendors are logged as warnings; errors are the gateway's own. */
 function isError(line) {
   return /^\{"level":"(?:error|fatal)"/.test(line);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'undici';
 
-/** How many resources of each type a gateway's event loop waits for. */
+/** Counts the resources of each type that a gateway's event loop waits for. */
 export function readHandles(gateway) {
   return withInspector(gateway, async (socket) => {
     const counts = {};
@@ -13,13 +13,13 @@ export function readHandles(gateway) {
 }
 
 /**
- * Forces a garbage collection. Resolves to the bytes that are in use after it, and to those that are
- * resident: what exceeds the use is kept by V8 and the allocator for what may come, and not lost.
- * Only for the end of a measurement, since memory starts anew from lower down.
+ * Forces a garbage collection. Resolves to the bytes in use and the resident bytes. The difference is
+ * memory that V8 and the allocator keep for reuse, not a leak. Use only at the end of a measurement,
+ * since memory then grows again from a lower level.
  */
 export function collectGarbage(gateway) {
   return withInspector(gateway, async (socket) => {
-    // The second collection takes what the finalizers of the first have let go.
+    // The second collection frees what finalizers of the first have released.
     await call(socket, 'HeapProfiler.collectGarbage');
     await call(socket, 'HeapProfiler.collectGarbage');
     const { heapUsed, external, rss } = await evaluate(socket, 'process.memoryUsage()');
@@ -27,7 +27,7 @@ export function collectGarbage(gateway) {
   });
 }
 
-/** The session is closed at once, since it would show up among the connections. */
+/** Closes the session at once, since it would count as a connection. */
 async function withInspector({ inspectorUrl }, work) {
   const socket = new WebSocket(inspectorUrl);
   await once(socket, 'open');
@@ -46,7 +46,7 @@ async function evaluate(socket, expression) {
   return result.value;
 }
 
-/** One call at a time: no other message comes in between, as no domain is enabled. */
+/** Makes one call at a time. No other message arrives, because no domain is enabled. */
 async function call(socket, method, params = {}) {
   const answered = once(socket, 'message');
   socket.send(JSON.stringify({ id: 1, method, params }));

@@ -1,11 +1,11 @@
-/** Keeps a short answer as it is, and may leave it after so many of its events. Never rejects. */
+/** Reads a short response and can disconnect after a number of events. Never rejects. */
 export class OddReader {
   status;
   requestId;
   text = '';
   failure;
   hasLeft = false;
-  /** True when the response ended by itself. */
+  /** True when the response ended without being aborted. */
   isComplete = false;
   #leaveAfterEvents;
   #resolve;
@@ -26,7 +26,7 @@ export class OddReader {
     this.text += chunk.toString('latin1');
     if (this.text.split('\n\n').length - 1 < this.#leaveAfterEvents || this.hasLeft) return;
     this.hasLeft = true;
-    controller.abort(new Error('The caller leaves.'));
+    controller.abort(new Error('The caller disconnects.'));
   }
 
   onResponseEnd() {

@@ -5,33 +5,33 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { pieceOf, textOf } from '../answers.mjs';
 import { OddReader } from './irregular-reader.mjs';
 
-/** Of prompts: from the estimate of an answer without usage to the most that the hold was made for. */
+/** For prompts: from the estimate without usage to the maximum that the hold covers. */
 const PROMPT_CHARACTERS_PER_TOKEN = [4, 2];
-/** For a message, and more. */
+/** Overhead per message, and a margin. */
 const PROMPT_EXTRA_TOKENS = 20;
-/** Pieces that cut words take more tokens than the text that they make. */
+/** Pieces that split words take more tokens than their combined text. */
 const LEAST_COUNT = 0.9;
 const MOST_COUNT = 1.8;
-/** What the gateway takes for the time in which a route that nobody has measured shows nothing. */
+/** The gateway's assumed speed of a route that has no measurements. */
 const TOKENS_PER_SECOND = 100;
-/** Until the vendor answers, its pause and the gateway's patience: 2 s, and more on a busy machine. */
+/** Time until the vendor responds, its pause and the gateway's limit: 2 s, more on a busy machine. */
 const SILENT_SECONDS = 10;
-/** The first event of a stream names the role, and has no text. */
+/** The first event of a stream contains only the role. */
 const EVENTS_BEFORE_TEXT = 1;
 const HALF_BODY_MS = 200;
 
-/** What is wrong with it, and the status that says so. */
+/** Invalid requests and the expected statuses. */
 const BAD_REQUESTS = [
   { status: 400, body: '{"model":"bench/chat"}' },
-  { status: 400, body: 'This is no JSON.' },
+  { status: 400, body: 'This is not JSON.' },
   { status: 400, body: '{"model":"bench/chat","messages":[{"role":"nobody","content":"x"}]}' },
   { status: 404, body: '{"model":"bench/none","messages":[{"role":"user","content":"x"}]}' },
 ];
 const UNKNOWN_KEY = 'sk-unknown-00000000000000000000000000000000';
 
-/** Callers of whom each does something else than to wait for a complete answer. */
+/** Callers that do anything but wait for a complete response. */
 export class OddCallers {
-  /** What went otherwise than it should, in words; only the first few are kept. */
+  /** Descriptions of unexpected results; only the first few are kept. */
   faults = [];
   failures = 0;
   calls = 0;
@@ -43,7 +43,7 @@ export class OddCallers {
     this.#pool = pool;
   }
 
-  /** Makes calls at a fixed rate. Resolves when the last one is over. */
+  /** Makes calls at a fixed rate. Resolves when the last one has ended. */
   async atRate(perSecond, durationMs, act) {
     const calls = Math.round((perSecond * durationMs) / 1000);
     const startMs = performance.now();
@@ -63,7 +63,7 @@ export class OddCallers {
     await Promise.all(running);
   }
 
-  /** Leaves a stream whose vendor has fallen silent: what had come by then is known exactly. */
+  /** Disconnects from a stream whose vendor is silent, so the generated output is known exactly. */
   async leaveSilent(workload, index, events) {
     const request = workload.request('leaver', index);
     const reader = await this.#send(request.body, events);
@@ -71,7 +71,7 @@ export class OddCallers {
     return this.#expectCancelled(workload, request, reader, [text, text]);
   }
 
-  /** Leaves a stream that goes on, so that some more may be on its way. */
+  /** Disconnects from a running stream, of which more may be on its way. */
   async leaveBusy(workload, index, events) {
     const request = workload.request('leaver', index);
     const reader = await this.#send(request.body, events);
@@ -79,7 +79,7 @@ export class OddCallers {
     return this.#expectCancelled(workload, request, reader, [textUntil(request, events), whole]);
   }
 
-  /** Reads a stream whose vendor breaks off: the caller is told, and pays nothing. */
+  /** Reads a stream that its vendor interrupts: the caller gets an error and pays nothing. */
   async readCut(workload, index) {
     const request = workload.request('reader', index);
     const reader = await this.#send(request.body);
@@ -107,7 +107,7 @@ export class OddCallers {
     return findRefusalFault(await this.#send(body, Infinity, UNKNOWN_KEY), 401);
   }
 
-  /** Sends half of a body and hangs up. */
+  /** Sends half of a body and disconnects. */
   async leaveMidBody(workload, index) {
     const { body } = workload.request('leaver', index);
     const { hostname, port } = new URL(this.#gateway.url);
@@ -165,7 +165,7 @@ export class OddCallers {
   }
 }
 
-/** The text that so many events of a stream bring. */
+/** Returns the text of a stream's first events. */
 function textUntil({ user, promptCharacters }, events) {
   let text = '';
   for (let index = 0; index < events - EVENTS_BEFORE_TEXT; index++) {

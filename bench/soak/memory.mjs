@@ -5,7 +5,7 @@ import { readTreeMemory } from '../process-tree.mjs';
 import { told } from './table.mjs';
 
 const SERIES_EVERY_MS = 5_000;
-/** Memory has come back when it is at most so much above what it was before the load. */
+/** Memory counts as released when it exceeds its level before the load by at most this share. */
 const BACK_WITHIN = 0.2;
 
 /** Resident memory of the gateway's Node process, in bytes. */
@@ -13,12 +13,12 @@ export function readMemory({ pid }) {
   return readTreeMemory(pid).node;
 }
 
-/** Reads the memory again and again until `stop`, which returns the samples with their times. */
+/** Samples the memory until `stop`, which returns the samples with their times. */
 export function watchMemory(gateway, everyMs) {
   const samples = [];
   const read = () => samples.push({ atMs: Date.now(), bytes: readMemory(gateway) });
   read();
-  // A scenario that fails half-way must not keep the run alive.
+  // A scenario that fails midway must not keep the run alive.
   const watch = setInterval(read, everyMs).unref();
   return {
     stop() {
@@ -29,7 +29,7 @@ export function watchMemory(gateway, everyMs) {
   };
 }
 
-/** The memory during a rest, one value every 5 s; the first is that of the beginning. */
+/** Samples the memory during a rest every 5 s, beginning at its start. */
 export async function readRestSeries(gateway, restSeconds) {
   const series = [readMemory(gateway)];
   for (let pastMs = 0; pastMs < restSeconds * 1000; pastMs += SERIES_EVERY_MS) {
@@ -39,7 +39,7 @@ export async function readRestSeries(gateway, restSeconds) {
   return series;
 }
 
-/** The line that says whether memory came back. @param before bytes at rest before the load */
+/** Returns the line about released memory. @param before bytes at rest before the load */
 export function restLine(before, series) {
   const limit = before * (1 + BACK_WITHIN);
   const last = series.at(-1);
@@ -53,7 +53,7 @@ export function restLine(before, series) {
   };
 }
 
-/** The line that tells what is in use once garbage is gone. @param inUse of `collectGarbage` */
+/** Returns the line about memory in use after a collection. @param inUse of `collectGarbage` */
 export function inUseLine(when, { heapBytes, bufferBytes, residentBytes }) {
   return told(
     `memory in use ${when}, after a forced collection`,

@@ -9,12 +9,12 @@ import { OddCallers } from './malformed-callers.mjs';
 import { none } from './table.mjs';
 
 const CONNECTIONS = 300;
-/** Events that the vendor's silent streams bring before they fall silent. */
+/** Events of the vendor's silent streams before they fall silent. */
 const SILENT_AFTER_EVENTS = 10;
 /** The database's pool opens and closes connections as it needs them. */
 const SLACK = 3;
 
-/** Requests that are answered as they should be, some after a fallback: name, kind, rate, trouble. */
+/** Requests that succeed, some after a fallback: name, kind, rate, trouble. */
 const CHECKED = [
   { workload: smallChat('chat'), perSecond: 40 },
   { workload: largeChat('large-chat'), perSecond: 8 },
@@ -31,11 +31,11 @@ const BUSY = streamedChat('paced-left', 400);
 const CUT = streamedChat('cut-late', 60);
 const HALF_SENT = largeChat('half-sent');
 
-/** Everything at once for minutes, and then nothing: what is left behind? */
+/** Everything at once for minutes, then nothing. Reports what is left behind. */
 export async function runMixed(soak) {
   const { mixedSeconds, restSeconds } = soak.settings;
   const behind = await soak.startVendor();
-  // Both of the kind that leaves it to the gateway how long an idle connection stays.
+  // Neither tells the gateway how long an idle connection stays open.
   const vendor = await soak.startTroubledVendor(behind);
   const spare = await soak.startTroubledVendor(behind);
   const gateway = await soak.startGateway({
@@ -102,7 +102,7 @@ function sendOddities(callers, durationMs) {
   ]);
 }
 
-/** What has to be the same before the load and after it. */
+/** Reads everything that must be equal before and after the load. */
 async function look(gateway) {
   return {
     memory: readMemory(gateway),
@@ -120,7 +120,7 @@ function route({ model }, trouble) {
   return { provider: 'bench', model: `${model}~${trouble}`, priority: 0 };
 }
 
-/** A trouble that nobody met would prove nothing. */
+/** A trouble without any affected request would prove nothing. */
 function fallbackLines(rows) {
   return CHECKED.filter(({ trouble }) => trouble !== undefined).map(({ workload, trouble }) => {
     const asked = rows.filter(({ model }) => model === workload.alias);

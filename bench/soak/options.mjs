@@ -4,17 +4,17 @@ import { SCENARIOS } from './scenarios.mjs';
 
 export const USAGE = `npm run soak -- [options]
   --only a,b       only these scenarios: ${SCENARIOS.map(({ id }) => id).join(', ')}
-  --attacks a,b    of \`hostile\` only these: ${ATTACKS.map(({ id }) => id).join(', ')}
+  --attacks a,b    only these attacks of \`hostile\`: ${ATTACKS.map(({ id }) => id).join(', ')}
   --balancer DIR   for \`rolling\`: where HAProxy's Debian packages were unpacked (else it is in PATH)
   --minutes N      how long \`mixed\` lasts (10)
   --json FILE      write all figures to a file`;
 
 /** Vendors' idle connections close after 10 s, and so do those to the database. */
 const SHORTEST_REST_SECONDS = 15;
-/** The thread that counts tokens for callers who left ends a minute after its last use. */
+/** The thread that counts tokens for disconnected callers exits a minute after its last use. */
 const REST_SECONDS = 75;
 
-/** @throws TypeError for words that mean nothing here */
+/** @throws TypeError for unknown options */
 export function readOptions(words) {
   const { values } = parseArgs({
     args: words,
@@ -24,7 +24,7 @@ export function readOptions(words) {
       minutes: { type: 'string' },
       balancer: { type: 'string' },
       json: { type: 'string' },
-      // Not in the usage text: shortens every load, to see whether the scenarios still work.
+      // Undocumented: shortens every load, to check that the scenarios still work.
       seconds: { type: 'string' },
     },
   });
@@ -44,7 +44,7 @@ export function readOptions(words) {
 
 function chooseTimes(minutes, seconds) {
   return {
-    /** Between the warm-up and the look at memory and connections that is compared with later. */
+    /** Between the warm-up and the baseline of memory and connections. */
     settleSeconds: SHORTEST_REST_SECONDS,
     restSeconds: Math.max(SHORTEST_REST_SECONDS, seconds ?? REST_SECONDS),
     streamSeconds: seconds ?? 60,
@@ -56,11 +56,11 @@ function chooseTimes(minutes, seconds) {
 
 function readNumber(option, text) {
   const value = Number(text);
-  if (!(value > 0)) throw new TypeError(`${option} wants a number above 0.`);
+  if (!(value > 0)) throw new TypeError(`${option} must be a number above 0.`);
   return value;
 }
 
-/** Those of a list that are named, in the list's own order; all when none is. */
+/** Returns the named entries of a list in its order, or all if none is named. */
 function choose(kind, all, list) {
   if (list === undefined) return all;
   const wanted = list.split(',').map((id) => id.trim());

@@ -7,18 +7,18 @@ import { atMost, milliseconds, none, told } from './table.mjs';
 const PRIMARY = 'bench';
 const FALLBACK = 'spare';
 const HEALTHY_SECONDS = 10;
-/** Within it the primary has to have traffic again, and the run goes on so long and a bit. */
+/** The primary must serve again within this time; the run lasts slightly longer. */
 const RECOVERY_LIMIT_SECONDS = 30;
 const HEALTHY_AGAIN_SECONDS = 10;
-/** How long the primary may hang before the fallback is asked; the service's default is minutes. */
+/** Time that the primary may hang before the fallback is called; the service's default is minutes. */
 const FIRST_BYTE_MS = 2_000;
-/** Whoever came so shortly before the first trouble may have met it. */
+/** Requests this shortly before the first trouble may have been affected by it. */
 const UNDER_WAY_MS = 500;
 const TROUBLES = ['refusing', 'failing', 'breaking'];
 
 /**
- * The primary provider fails in one way after the other, and comes back. Meanwhile another of its
- * models is overloaded all the time, which must not take the healthy ones away.
+ * Makes the primary provider fail in one way after the other, and recover. Another of its models is
+ * overloaded all the time, which must not affect the healthy ones.
  */
 export async function runOutage(soak) {
   const spare = await soak.startVendor();
@@ -95,7 +95,7 @@ function withFallback(model, trouble = '') {
   ];
 }
 
-/** @returns when everything began and each trouble came, and when the primary was well again */
+/** @returns when the run and each trouble began, and when the primary had recovered */
 async function runPhases(primary, phaseSeconds) {
   const beganAtMs = Date.now();
   await wait(HEALTHY_SECONDS * 1000);

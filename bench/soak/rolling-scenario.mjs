@@ -13,7 +13,7 @@ import { modelRow } from './gateway-process.mjs';
 import { none, told } from './table.mjs';
 
 const INSTANCES = 2;
-/** 100 a second in all: connections that are kept, one for each request, and streams of a second. */
+/** 100 a second in total: kept-alive connections, one connection per request, and streams of a second. */
 const LOAD = [
   { workload: smallChat('rolling-kept'), perSecond: 50 },
   { workload: smallChat('rolling-fresh'), perSecond: 30, isFresh: true },
@@ -21,11 +21,11 @@ const LOAD = [
 ];
 const LAME_DUCK_SECONDS = 5;
 const STEADY_MS = 3_000;
-/** Two checks of the balancer, one a second, and a bit. */
+/** Two checks of the load balancer, one a second, and a margin. */
 const SEEN_MS = 3_000;
 const EMBEDDED_POSTGRES = 'dist/src/platform/database/embedded-postgres.js';
 
-/** Every instance is replaced, one after the other, while requests go on: none may fail. */
+/** Replaces one instance after the other under load: no request may fail. */
 export async function runRolling(soak) {
   const balancer = findBalancer(soak.settings.balancer);
   if (balancer === undefined) {
@@ -48,7 +48,7 @@ export async function runRolling(soak) {
     GATEWAY_SECRET: randomBytes(32).toString('hex'),
     GATEWAY_BOOTSTRAP_API_KEY: `sk-soak-${randomBytes(16).toString('hex')}`,
     GATEWAY_LAME_DUCK_SECONDS: String(LAME_DUCK_SECONDS),
-    // What they made is to be had from either.
+    // Either instance can serve artifacts of both.
     GATEWAY_DATA_DIR: sharedFolder,
   };
   const instances = [];
@@ -108,7 +108,7 @@ export async function runRolling(soak) {
   };
 }
 
-/** Stops an instance and starts it again, and lets the balancer see it. @returns how it ended */
+/** Restarts an instance and waits for the load balancer to notice. @returns how it exited */
 async function replace(soak, instance) {
   process.kill(instance.server.pid, 'SIGTERM');
   const ending = await instance.server.exited;

@@ -5,10 +5,10 @@ import { readOptions, USAGE } from './options.mjs';
 import { Soak } from './soak.mjs';
 import { toMarkdown } from './table.mjs';
 
-/** What all scenarios but `mixed` take together at the most, and what starts and rests add. */
+/** Time limit for all scenarios except `mixed`, including starts and rests. */
 const OTHERS_LIMIT_MS = 28 * 60_000;
 
-/** Runs the chosen scenarios and prints the table. @returns the exit status */
+/** Runs the selected scenarios and prints the table. @returns the exit status */
 export async function runSoak(words, say) {
   if (!existsSync('/proc/self/fd')) {
     say('The soak reads memory and connections from /proc, so it needs Linux.');
@@ -23,7 +23,7 @@ export async function runSoak(words, say) {
   }
 
   const folder = mkdtempSync(join(tmpdir(), 'gateway-soak-'));
-  // As root the service runs PostgreSQL as another user, who has to pass through.
+  // As root, the service runs PostgreSQL as another user, who needs access to the folder.
   chmodSync(folder, 0o711);
   const soak = new Soak({ folder, settings: options.settings, say });
   let stopping;
@@ -58,8 +58,8 @@ async function runScenarios({ scenarios, jsonFile }, soak, say) {
     try {
       results.push({ id, ...(await run(soak)) });
     } catch (error) {
-      // The others can still tell something.
-      soak.addFaults(`broke off: ${error.stack}`);
+      // The other scenarios can still run.
+      soak.addFaults(`aborted: ${error.stack}`);
     }
     await soak.stopServers();
     say(`${id}: ${((Date.now() - scenarioStartedMs) / 1000).toFixed(0)} s`);

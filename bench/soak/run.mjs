@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: what only time and trouble bring to light: memory that does not come back, readers
- * who stall, vendors that fail, a stop in the middle of work. See docs/performance.md, "Endurance".
- * Ends with status 1 when a bound was missed, or an answer or an invoice was wrong.
+ * `npm run soak`: finds problems that only time and faults reveal: leaked memory, stalled readers, failing
+ * vendors, a stop under load. See docs/performance.md, "Endurance". Exits with status 1 for an exceeded
+ * bound, or a wrong response or invoice.
  */
 import { ensureBuilt } from '../../scripts/ensure-built.mjs';
 import { ensureInstalled } from '../../scripts/ensure-installed.mjs';
@@ -10,7 +10,7 @@ const say = (line) => console.error(line);
 try {
   await ensureInstalled({ say });
   await ensureBuilt({ say });
-  // Only now is it sure that undici and the build are there.
+  // Imported only now, because undici and the build may have to be prepared first.
   const { runSoak } = await import('./run-soak.mjs');
   process.exitCode = await runSoak(process.argv.slice(2), say);
 } catch (error) {

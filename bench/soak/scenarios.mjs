@@ -10,7 +10,7 @@ import { runStalled } from './stalled-scenario.mjs';
 import { runStreams } from './streams-scenario.mjs';
 import { runUploads } from './uploads-scenario.mjs';
 
-/** Every scenario in the order in which it is run; each gets a gateway of its own, freshly started. */
+/** All scenarios in order. Each gets a newly started gateway. */
 export const SCENARIOS = [
   { id: 'streams', run: runStreams },
   { id: 'stalled', run: runStalled },

@@ -17,9 +17,9 @@ const WARM_UP_CONCURRENCY = 8;
 const WARM_UP_LIMIT_MS = 60_000;
 const FAULTS_TOLD = 5;
 
-/** What the scenarios share: settings, servers, and what has turned out wrong so far. */
+/** State shared by the scenarios: settings, servers, and faults so far. */
 export class Soak {
-  /** Wrong answers and wrong invoices in words; one is enough for the run to fail. */
+  /** Descriptions of wrong responses and invoices; one is enough for the run to fail. */
   faults = [];
   #folder;
   #scenarioFolder;
@@ -39,7 +39,7 @@ export class Soak {
     chmodSync(this.#scenarioFolder, 0o711);
   }
 
-  /** A vendor without any trouble: the bench's. */
+  /** Starts a healthy vendor, the same as the bench's. */
   startVendor() {
     return startServer([MOCK_UPSTREAM], {
       servers: this.#servers,
@@ -47,7 +47,7 @@ export class Soak {
     });
   }
 
-  /** A vendor that spoils what the one behind it answers; `control` changes how (see its file). */
+  /** Starts a vendor that spoils the responses of another one; `control` changes how (see its file). */
   async startTroubledVendor(behind) {
     const name = `troubled-vendor-${this.#servers.length}`;
     const server = await this.startControlled(TROUBLED_VENDOR, [behind.url], name);
@@ -60,7 +60,7 @@ export class Soak {
     };
   }
 
-  /** A vendor that says where it is controlled, as `controlUrl`. */
+  /** Starts a vendor that prints its control address, as `controlUrl`. */
   async startControlled(program, parameters, name) {
     const server = await startServer([program, ...parameters], {
       servers: this.#servers,
@@ -78,20 +78,20 @@ export class Soak {
     return startGateway({ servers: this.#servers, folder, providers, models, environment });
   }
 
-  /** The built service alone, with exactly these variables; several may follow each other. */
+  /** Starts only the built service, with exactly these variables; it can be restarted. */
   startService(environment) {
     const logFile = join(this.#scenarioFolder, `gateway-${this.#servers.length}.log`);
     return startService({ servers: this.#servers, logFile, environment });
   }
 
-  /** The folder of the scenario that runs. */
+  /** The folder of the current scenario. */
   get folder() {
     return this.#scenarioFolder;
   }
 
   /**
-   * Lets V8 compile what there is and pools open, and then rest, so that what is read afterwards is
-   * the state that the gateway has to come back to.
+   * Warms up V8 and connection pools and then rests, so that later readings compare with the state that
+   * the gateway must return to.
    */
   async warmUp(gateway) {
     for (const [workload, requests] of [
@@ -109,7 +109,7 @@ export class Soak {
     await wait(this.settings.settleSeconds * 1000);
   }
 
-  /** Closes drivers and takes their faults over. @returns how many answers were wrong */
+  /** Closes drivers and collects their faults. @returns the number of wrong responses */
   async finish(drivers) {
     let failures = 0;
     for (const driver of drivers) {
@@ -123,7 +123,7 @@ export class Soak {
     return failures;
   }
 
-  /** Compares everything that the gateway has booked. @returns the lines that say so */
+  /** Checks everything that the gateway booked. @returns lines of the table */
   async checkBooks(gateway) {
     const { faults, holds } = await gateway.books.findFaults();
     const errors = gateway.findLoggedErrors();
@@ -138,7 +138,7 @@ export class Soak {
     ];
   }
 
-  /** A server of the scenario's own, which is stopped with the others. */
+  /** Registers a server of the scenario, which is stopped with the others. */
   addServer(server) {
     this.#servers.push(server);
   }
@@ -147,7 +147,7 @@ export class Soak {
     this.faults.push(...faults.map((fault) => `${this.#scenarioId}: ${fault}`));
   }
 
-  /** The last one first: a vendor outlives those that call it. */
+  /** Stops in reverse order, since vendors must outlive their callers. */
   async stopServers() {
     for (const server of this.#servers.splice(0).reverse()) await server.stop();
   }

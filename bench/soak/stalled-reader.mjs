@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** A caller who asks for a stream, takes its head, and then does not read any more. */
+/** A caller that requests a stream, reads the head, and then stops reading. */
 export class StalledReader {
   requestId;
   #socket;
 
-  /** Resolves when the head has come. @throws Error for an answer that is none */
+  /** Resolves when the head has arrived. @throws Error for any other response */
   async open(target, body) {
     const { hostname, port } = new URL(target.origin);
     this.#socket = net.connect({ host: hostname, port: Number(port) });
@@ -22,11 +22,11 @@ export class StalledReader {
     const head = chunk.toString('latin1').split('\r\n\r\n', 1)[0];
     this.requestId = /^x-request-id: (\S+)/im.exec(head)?.[1];
     if (!head.startsWith('HTTP/1.1 200') || this.requestId === undefined) {
-      throw new Error(`The stream that was to stall did not begin: ${head.slice(0, 200)}`);
+      throw new Error(`The stream to stall did not start: ${head.slice(0, 200)}`);
     }
   }
 
-  /** This end of the connection, by which the gateway's end is known. */
+  /** The local port of the connection, which identifies the gateway's end. */
   get port() {
     return this.#socket.localPort;
   }

@@ -11,18 +11,18 @@ import { inUseLine, readMemory, watchMemory } from './memory.mjs';
 import { StalledReader } from './stalled-reader.mjs';
 import { atMost, milliseconds, none, seconds, told } from './table.mjs';
 
-/** The vendor sends 5 MB as fast as they are taken. */
+/** The vendor sends 5 MB as fast as possible. */
 const STALLED = 'flooding/stalled~flood';
 const READERS = 200;
 const RAMP_MS = 5_000;
-/** Within it the vendor has filled every buffer on the way and nothing moves any more. */
+/** By then, the vendor has filled all buffers and nothing moves. */
 const STANDSTILL_MS = 10_000;
-/** The gateway's write time-out is 60 s; the buffers have to fill before it begins to run. */
+/** The gateway's write timeout is 60 s and starts once the buffers are full. */
 const CUT_LIMIT_SECONDS = 90;
 const POLL_MS = 1_000;
 /**
- * After the standstill began and before the first cut: what is in use then is what stalled readers
- * cost. The drift is measured until here, because the look collects the garbage.
+ * Between the standstill and the first cut: memory in use then is the cost of stalled readers. The drift
+ * is measured until here, because this reading collects garbage.
  */
 const LOOK_AFTER_MS = 30_000;
 /** Vendors' idle connections are kept for 10 s. */
@@ -32,16 +32,16 @@ const CHATS_PER_SECOND = 5;
 const CHATS_MS = 75_000;
 const MAX_CHAT_MS = 250;
 /**
- * Per stream: 256 KB that wait behind the vendor and the piece of up to 64 KB that went over it,
- * the same once more on its way to the caller, and what a request and two connections are made of.
+ * Per stream: 256 KB buffered from the vendor plus a chunk of up to 64 KB beyond it, the same towards the
+ * caller, and the memory of a request and two connections.
  */
 const MAX_BYTES_PER_STREAM = 1_000_000;
 const MAX_DRIFT_BYTES_PER_STREAM = 100_000;
 
-/** Callers who stop reading: their memory is bounded, and after a minute they are cut off. */
+/** Callers that stop reading: their memory is bounded, and they are disconnected after a minute. */
 export async function runStalled(soak) {
   const vendor = await soak.startVendor();
-  // One process each: chats are not to wait for a vendor that is busy with flooding.
+  // Separate processes, so that chats do not wait for the flooding vendor.
   const [serving, flooding] = [
     await soak.startTroubledVendor(vendor),
     await soak.startTroubledVendor(vendor),
@@ -149,8 +149,8 @@ async function openReaders(gateway) {
 }
 
 /**
- * Waits until the gateway has closed its ends of the readers' connections. The readers themselves
- * cannot tell: they would have to read first.
+ * Waits until the gateway has closed its ends of the readers' connections. The readers cannot tell,
+ * since they would have to read first.
  */
 async function watchCuts(gateway, readers, stalledAtMs) {
   let firstSeconds;

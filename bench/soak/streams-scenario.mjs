@@ -15,7 +15,7 @@ import {
 import { atMost, milliseconds, none } from './table.mjs';
 
 const STREAMS = 1_000;
-/** The mock writes one chunk every 50 ms to models whose names begin so. */
+/** The mock vendor writes one chunk every 50 ms for model names with this prefix. */
 const MODEL = 'paced-streams';
 const CHUNKS_PER_SECOND = 20;
 const RAMP_MS = 2_000;
@@ -23,7 +23,7 @@ const MEMORY_EVERY_MS = 1_000;
 const MAX_GAP_MS = 100;
 const MAX_GROWTH_BYTES = 150_000_000;
 
-/** A thousand streams at once: none may fail or stumble, and their memory has to come back. */
+/** A thousand concurrent streams: none may fail or stall, and their memory must be released. */
 export async function runStreams(soak) {
   const { streamSeconds, restSeconds } = soak.settings;
   const vendor = await soak.startVendor();

@@ -1,13 +1,13 @@
 const BEFORE = ['before', ({ before }) => before];
 const COLUMNS = [
   ['scenario', ({ id }) => id],
-  ['what was measured', ({ what }) => what],
+  ['measurement', ({ what }) => what],
   ['figure', ({ figure }) => figure],
   ['bound', ({ bound }) => bound],
   ['', ({ isMet }) => (isMet === undefined ? '' : isMet ? 'met' : '**missed**')],
 ];
 
-/** The scenarios' lines as one markdown table. */
+/** Renders the scenarios' lines as a Markdown table. */
 export function toMarkdown(results) {
   const hasBefore = results.some(({ lines }) => lines.some(({ before }) => before !== undefined));
   const columns = hasBefore ? [...COLUMNS.slice(0, 2), BEFORE, ...COLUMNS.slice(2)] : COLUMNS;
@@ -21,22 +21,22 @@ export function toMarkdown(results) {
   return [head, rule, ...rows].join('\n');
 }
 
-/** A line with a bound that is a highest value. */
+/** A line with an upper bound. */
 export function atMost(what, value, limit, spell = String) {
   return { what, figure: spell(value), bound: `≤ ${spell(limit)}`, isMet: value <= limit };
 }
 
-/** A line that has to say zero. */
+/** A line that must be zero. */
 export function none(what, value) {
   return { what, figure: String(value), bound: '0', isMet: value === 0 };
 }
 
-/** A line with a bound that is a lowest value. */
+/** A line with a lower bound. */
 export function atLeast(what, value, limit, spell = String) {
   return { what, figure: spell(value), bound: `≥ ${spell(limit)}`, isMet: value >= limit };
 }
 
-/** A line that only tells. */
+/** A line for information only. */
 export function told(what, figure) {
   return { what, figure: String(figure) };
 }

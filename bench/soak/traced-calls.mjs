@@ -14,7 +14,7 @@ export function makeTracedBody() {
   };
 }
 
-/** Sends a body, or reads where there is none, and gives the answer; throws when it is no good one. */
+/** Sends a body, or a GET without one, and returns the response; throws for an error status. */
 export function makeCaller({ url, target }, dispatcher) {
   return async (path, body, headers = {}) => {
     const response = await request(url + path, {

@@ -15,7 +15,7 @@ const PIECE_BYTES = 64_000;
 /** 16,000 samples of two bytes a second. */
 const BYTES_PER_SECOND = 32_000;
 const HEADER_BYTES = 44;
-/** What the first uploads leave (compiled code, pools) is no growth over the others. */
+/** Memory that the first uploads leave (compiled code, pools) does not count as growth. */
 const UPLOADS_BEFORE = 24;
 const MAX_GROWTH_BYTES = 30e6;
 const MODEL = `${PROVIDERS.openai}/uploads`;
@@ -24,7 +24,7 @@ const SECONDS = 60;
 const PRICING = { audio_minute: '0.006' };
 const COST = 6_000;
 
-/** Large recordings, several at a time: none of them may stay, in memory or on the disk. */
+/** Large concurrent recordings: none may remain in memory or on disk. */
 export async function runUploads(soak) {
   const vendor = await startVendor(soak);
   const gateway = await soak.startGateway({
@@ -57,7 +57,7 @@ export async function runUploads(soak) {
   };
 }
 
-/** Takes a recording in and says what it says, a minute long. */
+/** Accepts a recording and returns a transcript a minute long. */
 async function startVendor(soak) {
   const server = http.createServer((request, response) => {
     request.resume().once('end', () => {
@@ -76,7 +76,7 @@ async function startVendor(soak) {
   return { url: `http://127.0.0.1:${server.address().port}` };
 }
 
-/** @returns how many were not answered as they should be */
+/** @returns the number of failed uploads */
 async function uploadAll(gateway, count) {
   let left = count;
   let failures = 0;

@@ -4,10 +4,10 @@ import { promptCharactersOf } from './prompt-characters.mjs';
 
 /** OpenAI's chat completions. */
 export const chatVendor = {
-  /** What an answer depends on. */
+  /** Returns what the response depends on. */
   readCall({ user, model, messages }) {
     const characters = promptCharactersOf(messages.map(({ content }) => content));
-    // Of gateways that do not pass `user` on, the prompt ends in it.
+    // Gateways that drop `user` get it at the end of the prompt.
     const named = user === undefined ? userAtEndOf(messages.at(-1).content) : undefined;
     return {
       user: user ?? named?.user,
@@ -39,7 +39,7 @@ export const chatVendor = {
     system_fingerprint: 'fp_44709d6fcb',
   }),
 
-  /** Every event of a stream: role, one for each piece of text, finish, usage, `[DONE]`. */
+  /** Yields every event of a stream: role, one per piece of text, finish, usage, `[DONE]`. */
   *events({ user, model, promptCharacters }) {
     const head =
       `data: {"id":"chatcmpl-${user}","object":"chat.completion.chunk","created":1790000000,` +

@@ -1,7 +1,7 @@
 import { piecesOf, pieceOf, usageOf } from '../answers.mjs';
 import { promptCharactersOf } from './prompt-characters.mjs';
 
-/** The vendor pads its events with spaces, so that their lengths say nothing of what is in them. */
+/** The vendor pads events with spaces, so that their lengths reveal nothing about their content. */
 const PADDINGS = Array.from({ length: 24 }, (_, index) => ' '.repeat((index * 7) % 24));
 
 /** Anthropic's messages, streamed. */
@@ -12,7 +12,7 @@ export const messagesVendor = {
     promptCharacters: promptCharactersOf([system, ...messages.map(({ content }) => content)]),
   }),
 
-  /** Every event of a stream: the message, its one block in pieces, why it ended, the end. */
+  /** Yields every event of a stream: the message, its one block in pieces, the stop reason, the end. */
   *events({ user, model, promptCharacters }) {
     const { promptTokens, completionTokens } = usageOf(user);
     const inputUsage = {

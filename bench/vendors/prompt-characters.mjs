@@ -1,4 +1,4 @@
-/** Characters of contents, each of which is a string, a list of parts with a text, or missing. */
+/** Counts characters of contents, each a string, a list of text parts, or missing. */
 export function promptCharactersOf(contents) {
   let characters = 0;
   for (const content of contents) {

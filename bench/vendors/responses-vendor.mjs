@@ -14,8 +14,8 @@ export const responsesVendor = {
   }),
 
   /**
-   * Every event of a stream, numbered from 0: the response, its one message and that one's one
-   * part, one event for each piece of text, then all of them once more as wholes.
+   * Yields every event of a stream, numbered from 0: the response, its one message with one part, one
+   * event per piece of text, then each of them as a whole.
    */
   *events({ user, model, promptCharacters, body }) {
     let number = 0;

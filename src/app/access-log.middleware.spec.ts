@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { isDull, hideKeys } from './access-log.middleware.js';
+import { isRoutine, hideKeys } from './access-log.middleware.js';
 
-describe(isDull.name, () => {
+describe(isRoutine.name, () => {
   it.each([
     ['/healthz', 200, true],
     ['/healthz', undefined, false],
@@ -12,8 +12,8 @@ describe(isDull.name, () => {
     ['/console/requests', undefined, true],
     ['/consoles', 404, false],
     ['/v1/models', 200, false],
-  ])('of %s with %s: %s', (path, status, dull) => {
-    expect(isDull(path, status)).toBe(dull);
+  ])('returns for %s with status %s: %s', (path, status, isQuiet) => {
+    expect(isRoutine(path, status)).toBe(isQuiet);
   });
 });
 

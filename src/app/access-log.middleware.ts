@@ -5,17 +5,17 @@ import type { RecordRefusal } from '../platform/http/refuse-request.js';
 import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 
 /**
- * The beginning of a key, as it is or percent-encoded. Not inside of a word (`task-`), but after an
+ * Matches the start of a key, plain or percent-encoded. Not inside a word (`task-`), but after an
  * encoded character, whose last digit may be a letter.
  */
 const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/gi;
 
-/** What machines ask for all day: a line only where the answer was no success. */
+/** Polled by machines, so logged at `info` only when they fail. */
 export const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
-/** Pages and files of the console, which also ask again until it is built; what they do is under `/v1`. */
+/** Console files, and pages that reload until the console is built. What they do is under `/v1`. */
 const CONSOLE = /^\/console(?:\/|$)/;
 
-/** Writes one log line per request when its response has ended or its caller has left. */
+/** Writes one log line per request when its response has ended or its caller has disconnected. */
 export function accessLogMiddleware(logger: JsonLogger) {
   return (request: GatewayRequest, response: Response, next: NextFunction): void => {
     if (!logger.writesRequests) {
@@ -27,7 +27,7 @@ export function accessLogMiddleware(logger: JsonLogger) {
     response.once('close', () => {
       const { caller, operator } = request;
       const path = pathOf(request.originalUrl);
-      // Until the head is sent it says 200, whatever would have come.
+      // Until the head is sent, the status code is 200 whatever the outcome.
       const status = response.headersSent ? response.statusCode : undefined;
       logger.request(
         {
@@ -42,15 +42,15 @@ export function accessLogMiddleware(logger: JsonLogger) {
           operator_id: operator?.actor.id ?? undefined,
           provider: response.getHeader('x-gateway-provider'),
         },
-        isDull(path, response.writableFinished ? status : undefined) ? 'debug' : 'info',
+        isRoutine(path, response.writableFinished ? status : undefined) ? 'debug' : 'info',
       );
     });
     next();
   };
 }
 
-/** Whether nobody misses its line. `status` is undefined where the caller left before the end. */
-export function isDull(path: string, status: number | undefined): boolean {
+/** Returns whether a request is logged at `debug` only. `status` is undefined when it was aborted. */
+export function isRoutine(path: string, status: number | undefined): boolean {
   if (CONSOLE.test(path)) return true;
   return PROBES.has(path) && status !== undefined && status < 400;
 }
@@ -60,7 +60,7 @@ function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** Log line and metric of what is refused before the middleware that writes them for all others. */
+/** Logs and counts requests that are refused before the access log middleware. */
 export function recordRefusals(
   logger: JsonLogger | undefined,
   metrics: GatewayMetrics,
@@ -77,7 +77,7 @@ export function recordRefusals(
   };
 }
 
-/** A text without the API keys in it, such as a path that one was put into by mistake. */
+/** Replaces API keys in a text, such as a path that contains one by mistake. */
 export function hideKeys(text: string): string {
   return text.replace(KEY, 'sk-…');
 }

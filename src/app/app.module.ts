@@ -55,7 +55,7 @@ class OperationsModule {}
 })
 class ConsoleModule {}
 
-/** What the first start makes. */
+/** Creates the first tenant and keys. */
 @Module({
   imports: [LedgerModule, PeopleModule, TenantsModule],
   providers: [BootstrapService],
@@ -63,7 +63,7 @@ class ConsoleModule {}
 })
 class BootstrapModule {}
 
-/** The whole service. Inference comes first, because Express tries the routes in their order. */
+/** The whole service. Inference comes first because Express matches routes in order. */
 @Module({})
 export class AppModule {
   static forRoot(settings: LiveSettings, databaseUrl: string): DynamicModule {

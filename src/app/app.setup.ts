@@ -21,16 +21,16 @@ import { deploymentPathsMiddleware } from './deployment-paths.middleware.js';
 import { GatewayErrorFilter, RouteTable } from './gateway-error.filter.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 import { setUpOpenApi } from './openapi.js';
-/** How long a browser may remember what it was told; most remember two hours at most. */
+/** How long browsers may cache a preflight response. Most cap it at two hours. */
 const PREFLIGHT_SECONDS = 7_200;
-/** How long a request's head may take to arrive. */
+/** Time limit for the head of a request. */
 const HEADERS_TIMEOUT_MS = 15_000;
-/** Longer than the idle time of the usual load balancers, so that they close first. */
+/** Longer than the idle timeout of common load balancers, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
 /**
- * Everything global, in one place and shared with the tests: middleware, filter, pipe, OpenAPI.
- * Initialises the application.
+ * Installs everything global (middleware, filter, pipe, OpenAPI) and initializes the application.
+ * Shared with the tests.
  */
 export async function setUpApplication(
   application: INestApplication<Server>,
@@ -57,14 +57,14 @@ export async function setUpApplication(
   routes.learn(application);
   const adapter = application.getHttpAdapter();
   if (adapter instanceof LeanExpressAdapter) {
-    const strangers = application.get(UnauthenticatedQueue, { strict: false });
+    const unauthenticated = application.get(UnauthenticatedQueue, { strict: false });
     adapter.recordRefusal = record;
-    adapter.turnOf = (request, response) => strangers.turnOf(request, response);
+    adapter.turnOf = (request, response) => unauthenticated.turnOf(request, response);
   }
   setUpServer(application.getHttpServer(), record);
 }
 
-/** Keys stand in headers, so no page needs cookies; which headers it may send the browser asks itself. */
+/** Keys travel in headers, so pages need no cookies. Any request header is allowed. */
 function corsOf(origins: readonly string[]): CorsOptions {
   return {
     origin: origins.includes('*') ? '*' : [...origins],
@@ -78,13 +78,13 @@ function setUpServer(server: Server, record: RecordRefusal): void {
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   cutStalledEnds(server);
   server.on('clientError', (error, socket) => answerClientError(error, socket, record));
-  // `Expect: 100-continue` is answered when the body is read, that is after the key was checked.
+  // `Expect: 100-continue` is answered when the body is read, which is after the key check.
   server.on('checkContinue', (request, response) => {
     Object.assign(request, { writeContinue: () => response.writeContinue() });
     server.emit('request', request, response);
   });
   server.on('checkExpectation', ({ url = '' }, response) => {
-    const message = 'The only expectation that is met here is `Expect: 100-continue`.';
+    const message = 'The only supported expectation is `Expect: 100-continue`.';
     const error = new InvalidRequestError('expect', message, 417);
     const [path = ''] = url.split('?', 1);
     const body = isMessagesPath(path) ? messagesErrorBody(error) : undefined;
@@ -92,11 +92,11 @@ function setUpServer(server: Server, record: RecordRefusal): void {
   });
 }
 
-/** Of a field's name, which the caller may have made up, so much is repeated. */
+/** How much of a field name, which callers choose, a message repeats. */
 const MAX_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 300;
 
-/** The first violation of a DTO, named by its dotted path. */
+/** Describes the first violation of a DTO by its dotted path. */
 function describeViolations(violations: ValidationError[]): InvalidRequestError {
   const path: string[] = [];
   let violation = violations[0];
@@ -112,9 +112,9 @@ function describeViolations(violations: ValidationError[]): InvalidRequestError 
   return new InvalidRequestError('body', 'The request is not valid.');
 }
 
-/** The validator's own words for an unknown field tell nobody what to do. */
+/** Replaces the validator's message for unknown fields, which does not say what to do. */
 function toMessage([constraint, message]: [string, string]): string {
   if (constraint !== 'whitelistValidation') return message;
   const name = /^property (.*) should not exist$/s.exec(message)?.[1] ?? 'It';
-  return `\`${name.slice(0, MAX_NAME_LENGTH)}\` is not taken here; leave it out`;
+  return `\`${name.slice(0, MAX_NAME_LENGTH)}\` is not supported here; remove it`;
 }

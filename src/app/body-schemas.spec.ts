@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { compileSchemas, schemaChecks } from '../platform/http/validate-body.js';
-// All features, whose schemas are known once they are loaded.
+// Loads all features, which register their schemas.
 import './app.module.js';
 
-describe('the schemas of all bodies', () => {
+describe('request body schemas', () => {
   const ajv = new Ajv({ strict: false });
 
-  it('are JSON Schemas, which is not looked at when they are compiled', () => {
+  it('are valid JSON Schemas, which compilation does not check', () => {
     expect(schemaChecks.length).toBeGreaterThan(30);
     for (const { schema } of schemaChecks) {
       void ajv.validateSchema(schema);
@@ -15,7 +15,7 @@ describe('the schemas of all bodies', () => {
     }
   });
 
-  it('can all be compiled before anybody needs them', async () => {
+  it('can all be compiled in advance', async () => {
     await compileSchemas();
     for (const check of schemaChecks) expect(() => check(null)).not.toThrow();
   });

@@ -11,17 +11,17 @@ import type { JsonLogger } from '../platform/logging/json-logger.js';
 import { MIGRATIONS } from '../platform/database/migrations.js';
 import { serveClusterMetrics } from './operations/cluster-metrics.js';
 
-/** A worker that dies is replaced after this pause, so that one that cannot start does not spin. */
+/** Delay before a dead worker is replaced, so that one that cannot start does not spin. */
 const RESTART_AFTER_MS = 1_000;
 
-/** How long a worker may take to close after its drain: its own limit, and to write its log. */
+/** How long a worker may take to close after its drain: its own limit, and time to write its log. */
 const CLOSE_LIMIT_MS = 5_500;
 
 type WorkerStart = StartDescription & { type: 'gateway:listening'; bootstrap: BootstrapOutcome };
 
 /**
- * The primary process of `WORKERS` > 1: owns the database, starts the workers and replaces those
- * that die. The workers share the port.
+ * Runs the primary process for `WORKERS` > 1: owns the database, starts the workers and replaces
+ * those that die. The workers share the port.
  */
 export async function runWorkers(
   config: AppConfig,
@@ -31,11 +31,11 @@ export async function runWorkers(
   const database = await openDatabase(config, (line) => logger.warn(line, 'database'));
   await migrateDatabase(database.url, MIGRATIONS);
   serveClusterMetrics();
-  // Made here, once. The workers read the file too, so that they hear of it when it changes.
+  // Creates the secret once. Workers also read its file, so that they notice changes.
   gatewaySecrets(config);
   const environment = {
     DATABASE_URL: database.url,
-    // Where the URL was read from a file, it is set already.
+    // The URL may have been read from a file, and setting both is an error.
     DATABASE_URL_FILE: '',
     ...(config.secret === undefined && { GATEWAY_SECRET_FILE: secretFileOf(config) }),
   };
@@ -45,15 +45,15 @@ export async function runWorkers(
   const fork = (): Worker => {
     const worker = cluster.fork(environment);
     worker.on('message', (message: unknown) => {
-      // The first worker is the one that made the first keys, if any were made.
+      // The first worker is the one that created the first keys, if any.
       if (announced || !isWorkerStart(message)) return;
       announced = true;
       process.stdout.write(describeStart(message));
     });
     worker.once('exit', (code, signal) => {
-      // One that never listened is the first: what stops it would stop every next one.
+      // If the first worker never listened, its replacements would fail the same way.
       if (stopping || !announced) return;
-      logger.error(`A worker ended (${signal ?? code}) and is replaced.`, 'cluster');
+      logger.error(`A worker exited (${signal ?? code}) and is replaced.`, 'cluster');
       void wait(RESTART_AFTER_MS).then(() => {
         if (!stopping) fork();
       });
@@ -71,7 +71,7 @@ export async function runWorkers(
       const ends = workersNow().map((worker) => stopWorker(worker, limitMs));
       const areClean = await Promise.all(ends);
       await database.stop();
-      if (areClean.includes(false)) throw new Error('A worker came to no clean end; see above.');
+      if (areClean.includes(false)) throw new Error('A worker did not stop cleanly; see the log.');
     },
     hurry() {
       if (performance.now() >= lameDuckEndsAtMs) return false;
@@ -81,9 +81,9 @@ export async function runWorkers(
     },
   });
 
-  // The first one alone: it makes the first tenant, and shows whether a worker can start at all.
+  // Starts one worker first: it creates the first tenant and shows whether workers can start at all.
   if (!(await listens(fork()))) {
-    // Told to stop meanwhile, which ends the process.
+    // A stop signal arrived during the start; `close` ends the process.
     if (stopping) return;
     stopping = true;
     await database.stop();
@@ -93,7 +93,7 @@ export async function runWorkers(
   for (let count = 1; count < config.workers; count++) fork();
 }
 
-/** Resolves when a worker listens, or with false when it ended before. */
+/** Resolves to true when a worker listens, or to false when it exits before. */
 function listens(worker: Worker): Promise<boolean> {
   return new Promise((resolve) => {
     worker.once('listening', () => resolve(true));
@@ -106,20 +106,20 @@ function workersNow(): Worker[] {
   return workers.filter((worker) => worker !== undefined).filter((worker) => !worker.isDead());
 }
 
-/** Ends a worker, by force when it takes longer than it may. @returns whether it left nothing behind */
+/** Stops a worker, by force after the limit. @returns whether it stopped cleanly */
 function stopWorker(worker: Worker, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const force = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
     worker.once('exit', (code, signal) => {
       clearTimeout(force);
-      // One that had not come to listen to signals yet has nothing to leave behind either.
+      // A worker killed before it handles signals has nothing to clean up.
       resolve(code === 0 || signal === 'SIGTERM');
     });
     worker.process.kill('SIGTERM');
   });
 }
 
-/** Workers tell of their metrics as well. */
+/** Workers also send messages about metrics. */
 function isWorkerStart(message: unknown): message is WorkerStart {
   return (
     typeof message === 'object' &&

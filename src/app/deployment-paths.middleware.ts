@@ -1,24 +1,24 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { BudgetedRequest } from '../platform/http/body-budget.js';
 
-/** Where clients of the Azure flavour of the API ask; everything else about them is the same. */
+/** Base path of Azure OpenAI clients. Everything else about them is the same. */
 const BASE = '/openai/';
 
-/** A deployment is a model, whose slash may stand plain or encoded. */
+/** A deployment is a model, whose slash may be plain or percent-encoded. */
 const DEPLOYMENT =
   /^deployments\/(.+?)\/((?:chat\/)?completions|embeddings|audio\/(?:speech|transcriptions|translations)|images\/(?:generations|edits)|responses)\/?$/;
 
-/** What the flavour has without a deployment; an account's own paths are not to be had by another name. */
+/** Paths without a deployment. The gateway's own paths (account, admin) have no such variant. */
 const OTHER =
   /^(?:v1\/)?((?:chat\/completions|completions|conversations|embeddings|audio|images|models|responses|videos)(?:\/.*)?)$/;
 
-/** Names the flavour's release; there is only the present one here. */
+/** Azure's API version, which is ignored. */
 const VERSION_PARAM = 'api-version';
 
 /**
- * Leads `/openai/deployments/<model>/<path>`, `/openai/v1/<path>` and `/openai/<path>` to `/v1/<path>`,
- * with the model of the path in the body and the key of `api-key` as the bearer key. So those paths have
- * the very handlers, guards and limits of the ones that they stand for.
+ * Rewrites `/openai/deployments/<model>/<path>`, `/openai/v1/<path>` and `/openai/<path>` to
+ * `/v1/<path>`, with the path's model in the body and `api-key` as the bearer key. These paths
+ * therefore share handlers, guards and limits with the canonical ones.
  */
 export function deploymentPathsMiddleware(
   request: Request,
@@ -35,7 +35,7 @@ function rewrite(request: Request & BudgetedRequest): void {
   const [, deployment, operation] = DEPLOYMENT.exec(path) ?? [];
   if (deployment !== undefined) {
     const model = decode(deployment);
-    // A path that nobody can read stays, and is unknown.
+    // A path that cannot be decoded stays as it is and becomes a 404.
     if (model === undefined) return;
     request.membersOfPath = { model };
   }

@@ -31,14 +31,14 @@ import {
 } from '../features/messages/messages-error-body.js';
 import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 
-/** Of a path that something may be meant by. */
+/** Paths with more segments get no suggestion. */
 const MAX_STEPS = 12;
 
-/** Which methods a path takes, so that a wrong method is told apart from an unknown path. */
+/** Knows the methods of each path, to tell a wrong method (405) from an unknown path (404). */
 export class RouteTable {
   private layers: RouterLayer[] = [];
 
-  /** Reads the routes of an application that has been initialised. */
+  /** Reads the routes of an initialized application. */
   learn(application: INestApplication): void {
     const { httpAdapter } = application.get(HttpAdapterHost);
     const stack: readonly object[] = httpAdapter.getInstance<Express>().router.stack;
@@ -47,21 +47,21 @@ export class RouteTable {
 
   methodsOf(path: string): string[] {
     const matching = this.layers.filter((layer) => layer.match(path));
-    // A path of its own is no id, though one that takes ids has it as well.
+    // A literal path such as `/keys/current` also matches `/keys/:id`.
     const own = matching.filter(({ route }) => route.path === path);
     const methods = (own.length > 0 ? own : matching).flatMap(({ route }) =>
       Object.keys(route.methods),
     );
-    // Whatever can be read can be asked for its head.
+    // Express answers HEAD wherever it answers GET.
     if (methods.includes('get')) methods.push('head');
     return [...new Set(methods.map((method) => method.toUpperCase()))].sort();
   }
 
   /**
-   * What was meant where a client's base URL has too much or too little: `/v1/chat/completions` by
-   * `/chat/completions`, `/v1/v1/chat/completions` and `/v1//chat/completions`.
+   * Suggests the intended path when a client's base URL has too much or too little, e.g.
+   * `/v1/chat/completions` for `/chat/completions`, `/v1/v1/chat/completions` or `/v1//chat/completions`.
    */
-  meantBy(method: string, path: string): string | undefined {
+  suggestionFor(method: string, path: string): string | undefined {
     const steps = path.split('/').filter((step) => step !== '');
     if (steps.length > MAX_STEPS) return undefined;
     return steps
@@ -70,7 +70,7 @@ export class RouteTable {
   }
 }
 
-/** Renders every failure as the interface's error body; the only code that turns one into a response. */
+/** Renders every failure as the API's error body. No other code does. */
 @Catch()
 export class GatewayErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(GatewayErrorFilter.name);
@@ -93,7 +93,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
       this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);
     }
     if (response.headersSent) {
-      // Too late to say anything: a cut connection is at least no silent success.
+      // Too late for an error body. Cutting the connection at least does not look like success.
       response.destroy();
       return;
     }
@@ -102,7 +102,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
       response.setHeader('Retry-After', String(error.retryAfterSeconds));
     }
     setHeaders(response, error.headers);
-    // Who shows no key is owed no connection; and who drips would go on for as long as it stands.
+    // Unauthenticated callers may not keep a connection, nor may callers that send too slowly.
     const isSending = !request.complete && (!request.caller || error.status === 408);
     const hasWrongKey = error.status === 401 || (error.status === 429 && !request.caller);
     if (hasWrongKey || isSending) closeAfterRefusal(request, response);
@@ -116,7 +116,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
   private describe(thrown: unknown, request: GatewayRequest): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     if (thrown instanceof NotFoundException) return this.describeUnknownPath(request);
-    // Express's own, as they are or as Nest wraps them: a path with a malformed percent sign.
+    // Express's own errors, plain or wrapped by Nest: a path with a malformed percent sign.
     const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
     if (typeof status === 'number' && status >= 400 && status < 500) {
       return new InvalidRequestError('path', 'The path of the request is malformed.');
@@ -128,11 +128,11 @@ export class GatewayErrorFilter implements ExceptionFilter {
     const allowed = this.routes.methodsOf(path);
     const shownPath = hideKeys(path).slice(0, 200);
     if (allowed.length === 0) {
-      const meant = this.routes.meantBy(method, path);
-      const help = meant
-        ? `, but ${hideKeys(meant)}: see what base URL the client has`
-        : '; see /docs';
-      return new NotFoundError('path', `There is no ${method} ${shownPath} here${help}.`);
+      const suggestion = this.routes.suggestionFor(method, path);
+      const help = suggestion
+        ? `Did you mean ${hideKeys(suggestion)}? Check the client's base URL.`
+        : 'See /docs.';
+      return new NotFoundError('path', `There is no ${method} ${shownPath}. ${help}`);
     }
     return new GatewayError({
       status: 405,
@@ -152,14 +152,14 @@ function describeCause(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }
 
-/** As Express gives one to the errors that it makes itself. */
+/** Reads the status that Express sets on its own errors. */
 function statusOf(thrown: unknown): unknown {
   return typeof thrown === 'object' && thrown !== null && 'status' in thrown
     ? thrown.status
     : undefined;
 }
 
-/** Express does not tell of it in its types. */
+/** A layer of Express's router, which its types do not declare. */
 interface RouterLayer {
   match(path: string): boolean;
   route: { path: unknown; methods: Record<string, boolean> };

@@ -35,55 +35,55 @@ import { refuseRequest, type RecordRefusal } from '../platform/http/refuse-reque
 import { codeOf } from '../platform/errors/thrown.js';
 
 /**
- * How long the parts of a stopping service may take to close, after the time in which answers and jobs
- * may end: a moment where they can, but connections to a database that has fallen silent never close.
- * An embedded database has what is left of 10 seconds.
+ * How long the parts of a stopping service may take to close after its drain. Connections to a
+ * database that has stopped responding never close. An embedded database gets the rest of the
+ * 10 seconds.
  */
 const CLOSE_LIMIT_MS = 4_000;
-/** The same for one whose start has failed. */
-const BREAK_OFF_LIMIT_MS = 5_000;
+/** The same after a failed start. */
+const FAILED_START_LIMIT_MS = 5_000;
 
 /** A running service. */
 export interface Gateway {
   application: INestApplication;
-  /** Where it listens, e.g. `http://127.0.0.1:3000`. */
+  /** Base URL, e.g. `http://127.0.0.1:3000`. */
   url: string;
-  /** The address that it listens on. */
+  /** The address it listens on. */
   host: string;
   bootstrap: BootstrapOutcome;
-  /** In what it does not fit the other instances on its database, a sentence each. */
+  /** Differences from the other instances on its database, one sentence each. */
   warnings: readonly string[];
   /** Ids of the configured providers. */
   providers: readonly string[];
   /** A chat model to try first. */
   exampleModel: string | undefined;
-  /** Whether there are pages at `/console`. */
+  /** Whether it serves `/console`. */
   hasConsole: boolean;
-  /** Does, once callers are served, what is worth it in a process that goes on for long. To be called once. */
+  /** Does deferred work that pays off in a long-running process. Call once. */
   settleIn(): Promise<void>;
   /**
-   * Tries the keys of the configured providers in the background, now and when others are configured, unless
-   * that is turned off.
+   * Checks the keys of the configured providers in the background, now and whenever others are
+   * configured, unless checks are turned off.
    *
-   * @param print given the lines that say what came of it
+   * @param print receives the lines of each result
    */
   checkKeys(print: (lines: string) => void): void;
   /**
-   * Serves on for the time of a lame duck, lets running answers end (up to the drain limit), settles what
-   * is open, and stops everything. What cannot be settled is journalled.
+   * Keeps serving for the lame duck period, lets running requests end (up to the drain limit),
+   * settles what is open, and stops everything. Journals what cannot be settled.
    *
-   * @throws Error when not all could be closed, or not all be settled
+   * @throws Error when something could not be closed or settled
    */
   close(): Promise<void>;
-  /** While it closes: ends the time of the lame duck. @returns false when that was over */
+  /** Ends the lame duck period of a closing service. @returns false when it is over already */
   hurry(): boolean;
 }
 
-/** A worker leaves the first tenant to the gateways. */
-const MADE_ELSEWHERE: BootstrapOutcome = { kind: 'earlier', created: undefined };
+/** Workers leave the first tenant to the gateways. */
+const NO_BOOTSTRAP: BootstrapOutcome = { kind: 'earlier', created: undefined };
 
 interface StartOptions {
-  /** A worker does the background work only: no first tenant, and no HTTP beside operations. */
+  /** A worker does only background work: no first tenant, and no HTTP except operations. */
   readonly role: 'gateway' | 'worker';
 }
 
@@ -94,7 +94,7 @@ export async function startGateway(
   { role }: StartOptions = { role: 'gateway' },
 ): Promise<Gateway> {
   const database = await openDatabase(config, (line) => void logger.warn(line, 'database'));
-  let begun: INestApplication | undefined;
+  let started: INestApplication | undefined;
   try {
     await migrateDatabase(database.url, MIGRATIONS, (session) =>
       assertOwnSecret(session, () => gatewaySecrets(config)),
@@ -105,7 +105,7 @@ export async function startGateway(
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
-    begun = application;
+    started = application;
     const requestLog = logger instanceof JsonLogger ? logger : undefined;
     if (requestLog) followLogSettings(requestLog, settings);
     const record = recordRefusals(requestLog, application.get(GatewayMetrics, { strict: false }));
@@ -115,8 +115,8 @@ export async function startGateway(
     await application.get(ConfigurationService, { strict: false }).begin(role);
     const fit = application.get(InstanceFit, { strict: false });
     await fit.join(role);
-    const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
-    // Before the sweep, which would show these requests as crashed for a moment.
+    const bootstrap = role === 'worker' ? NO_BOOTSTRAP : await ensureFirstTenant(application);
+    // Before the sweep, which would briefly show these requests as crashed.
     await application.get(SettlementRecovery, { strict: false }).recoverAtStart();
     await application
       .get(HoldSweeperService, { strict: false })
@@ -124,7 +124,7 @@ export async function startGateway(
     const stop = application.get(ServiceStop, { strict: false });
     const ledger = application.get(LedgerStore, { strict: false });
     await listen(application, config);
-    // Also when somebody cannot wait for the end.
+    // Also when the process exits without waiting.
     const onExit = (): void => void ledger.journalPending();
     process.on('exit', onExit);
 
@@ -141,39 +141,39 @@ export async function startGateway(
         const checks = application.get(ProviderChecks, { strict: false });
         checks
           .begin((done) => print(describeStartChecks(done)))
-          .catch((error: unknown) => void logger.error(error, 'the check of keys'));
+          .catch((error: unknown) => void logger.error(error, 'provider checks'));
       },
       async settleIn() {
         if (role !== 'worker') await compileSchemas();
         application.get(ServiceDrain).settleIn();
       },
       async close() {
-        // Nobody sends requests to a worker.
+        // Workers receive no requests.
         if (role === 'worker') stop.hurry();
         await application.get(ServiceDrain).announce();
-        // `ServiceDrain` goes first, then each part before those that it needs.
+        // `ServiceDrain` closes first, then each part before those it depends on.
         const closing = application.close();
         const isClosed = await endsWithin(stop.leftMs + CLOSE_LIMIT_MS, closing);
         ledger.journalPending();
         await database.stop();
-        // Some may have come to their end only now.
+        // Some requests may have ended only now.
         const left = ledger.journalPending();
         process.off('exit', onExit);
         if (left > 0) throw new Error(`${left} settlements could not be written to the database.`);
-        if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
+        if (!isClosed) throw new Error('Not everything could be closed: the database is silent.');
         await closing;
       },
       hurry: () => stop.hurry(),
     };
   } catch (error) {
-    // Its heartbeat and its workers would go on.
-    if (begun) await endsWithin(BREAK_OFF_LIMIT_MS, begun.close());
+    // Otherwise its heartbeat and its workers would keep running.
+    if (started) await endsWithin(FAILED_START_LIMIT_MS, started.close());
     await database.stop();
     throw error;
   }
 }
 
-/** What the log has is a setting that may change. */
+/** Applies the log settings, which can change at runtime. */
 function followLogSettings(logger: JsonLogger, settings: LiveSettings): void {
   const follow = (): void => {
     const { level, requests } = settings.config.log;
@@ -188,7 +188,7 @@ function ensureFirstTenant(application: INestApplication): Promise<BootstrapOutc
   return application.get(BootstrapService, { strict: false }).ensureFirstTenant();
 }
 
-/** The sandbox's echo where it is on, else the first model that a configured provider serves. */
+/** Returns the sandbox's echo if enabled, otherwise the first model of a configured provider. */
 function exampleModelOf(application: INestApplication): string | undefined {
   const upstreams = application.get(UpstreamRegistry, { strict: false });
   const models = application
@@ -198,7 +198,7 @@ function exampleModelOf(application: INestApplication): string | undefined {
   return (models.find((model) => model.id === 'sandbox/echo') ?? models[0])?.id;
 }
 
-/** @throws ConfigError when there is nothing to listen on at this address */
+/** @throws ConfigError when the address cannot be listened on */
 async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
   try {
     await application.listen(http.port, http.host);
@@ -208,22 +208,22 @@ async function listen(application: INestApplication, { http }: AppConfig): Promi
   }
 }
 
-/** By the system's word for it. */
+/** Messages by system error code. */
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'PORT must be one that no other program uses',
   EACCES: 'PORT must be one that this user may listen on',
   EADDRNOTAVAIL: 'HOST must be an address of this machine',
-  ENOTFOUND: 'HOST must be an address of this machine, or a name that has one',
-  EAI_AGAIN: 'HOST must be an address of this machine, or a name that has one',
+  ENOTFOUND: 'HOST must be an address of this machine or resolve to one',
+  EAI_AGAIN: 'HOST must be an address of this machine or resolve to one',
 };
 
-/** In a process that only works in the background: all else is for the gateways to answer. */
+/** Serves only operations; gateways answer everything else. */
 function operationsOnlyMiddleware(record: RecordRefusal) {
   return ({ url = '' }: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const [path = ''] = url.split('?', 1);
     if (PROBES.has(path)) next();
     else {
-      const error = new NotFoundError('path', 'This is a worker; ask a gateway.');
+      const error = new NotFoundError('path', 'This is a worker. Send API requests to a gateway.');
       refuseRequest(response, error, record);
     }
   };

@@ -7,7 +7,7 @@ import { loadSettings } from './load-settings.js';
 const SECRET = 'a-secret-of-at-least-32-characters';
 
 describe(loadSettings.name, () => {
-  it('needs no setting at all', () => {
+  it('requires no setting', () => {
     expect(loadSettings({})).toEqual({
       http: {
         port: 3000,
@@ -163,7 +163,7 @@ describe(loadSettings.name, () => {
     ['GATEWAY_STORED_CONTENT_MB', '1e3'],
     ['GATEWAY_LEDGER_RETENTION_DAYS', '-1'],
     ['GATEWAY_LOG_ARCHIVE_AFTER_DAYS', '-1'],
-  ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
+  ])('rejects %s=%s in one line that names the variable without its value', (variable, value) => {
     const secret = variable === 'GATEWAY_SECRET_FILE' ? {} : { GATEWAY_SECRET: SECRET };
     const problems = problemsOf({ ...secret, [variable]: value });
     expect(problems).toHaveLength(1);
@@ -171,7 +171,7 @@ describe(loadSettings.name, () => {
     if (value.length > 4) expect(problems[0]).not.toContain(value);
   });
 
-  it('names all bad variables at once', () => {
+  it('reports all invalid variables at once', () => {
     const problems = problemsOf({ PORT: 'x', GATEWAY_SANDBOX: 'x', GATEWAY_SETTLE: 'x' });
     expect(problems.map((line) => line.split(' ')[0])).toEqual([
       'PORT',
@@ -185,26 +185,26 @@ describe(loadSettings.name, () => {
     [{ GATEWAY_LOG_ARCHIVE_AFTER_DAYS: '30' }, /must be 0 or at least 31$/],
     [{ GATEWAY_LOG_RETENTION_DAYS: '40' }, /must be less than GATEWAY_LOG_RETENTION_DAYS$/],
     [{ GATEWAY_ARTIFACT_TTL_SECONDS: '2592000', GATEWAY_JOB_DEADLINE_SECONDS: '864000' }, /JOB_D/],
-  ])('refuses an archive that could not be kept or read: %j', (bad, problem) => {
+  ])('rejects inconsistent archive settings: %j', (bad, problem) => {
     const archive = { S3_BUCKET: 'logs', GATEWAY_LOG_ARCHIVE_AFTER_DAYS: '40' };
     const good = { GATEWAY_SECRET: SECRET, ...archive, GATEWAY_LOG_RETENTION_DAYS: '41' };
     expect(loadSettings(good).logArchiveAfterDays).toBe(40);
     expect(problemsOf({ ...good, ...bad })).toEqual([expect.stringMatching(problem)]);
   });
 
-  it('wants a secret of its own for a database that others may share', () => {
+  it('requires an explicit secret for a database that others may share', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://db/gateway' })).toEqual([
       'GATEWAY_SECRET or GATEWAY_SECRET_FILE must be set when DATABASE_URL is',
     ]);
   });
 
-  it('wants a database that workers can share when they run apart', () => {
+  it('requires a shared database when workers run separately', () => {
     expect(problemsOf({ GATEWAY_JOB_WORKERS: 'false' })).toEqual([
       'DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false',
     ]);
   });
 
-  it('wants an issuer that can be reached safely, and all that goes with it', () => {
+  it('requires an issuer with a secure URL, and the settings that depend on it', () => {
     const oidc = {
       GATEWAY_OIDC_ISSUER: 'https://login.example',
       GATEWAY_OIDC_CLIENT_ID: 'gateway',
@@ -235,12 +235,12 @@ describe(loadSettings.name, () => {
     ]);
   });
 
-  it('makes a process a core where the machine is to decide', () => {
+  it('runs one process per core with WORKERS=auto', () => {
     const { workers } = loadSettings({ WORKERS: 'auto', REDIS_URL: 'redis://cache:6379' });
     expect(workers).toBe(availableParallelism());
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     expect(loadSettings({ PORT: '', DATABASE_URL: '', OPENAI_API_KEY: '' })).toEqual(
       loadSettings({}),
     );
@@ -255,7 +255,7 @@ describe(loadSettings.name, () => {
     expect(loadSettings(environment).providers.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('cannot be changed afterwards', () => {
+  it('returns immutable settings', () => {
     const config = loadSettings({});
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.limits)).toBe(true);

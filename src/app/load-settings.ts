@@ -3,9 +3,9 @@ import { loadConfig, processEnvironment } from '../platform/config/load-config.j
 import { VENDORS } from '../vendors/vendors.js';
 
 /**
- * The settings of this service with all its vendors, as every way to start it reads them.
+ * Loads the settings of the service and all its vendors.
  *
- * @throws ConfigError with one line per bad variable
+ * @throws ConfigError with one line per invalid variable
  */
 export function loadSettings(environment: NodeJS.ProcessEnv = processEnvironment()): AppConfig {
   return loadConfig(environment, VENDORS);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { nameSchemas } from './openapi-schemas.js';
 
-/** A document with these schemas, of which each operation answers with one. */
+/** Returns a document with these component schemas and one operation per response schema. */
 function documentOf(answers: object[], schemas: Record<string, object> = {}): OpenAPIObject {
   const operations = answers.map((schema, index) => [
     `/${index}`,
@@ -17,7 +17,7 @@ function documentOf(answers: object[], schemas: Record<string, object> = {}): Op
   return document as OpenAPIObject;
 }
 
-/** What an answer's schema becomes, and the components. */
+/** Returns the converted response schema and all components. */
 function named(answer: object, schemas?: Record<string, object>): { schema: object; all: object } {
   const document = nameSchemas(documentOf([answer], schemas));
   const responses = document.paths['/0']!.get!.responses as Record<
@@ -50,7 +50,7 @@ describe(nameSchemas.name, () => {
       { description: 'd', anyOf: [{ $ref: '#/components/schemas/Job' }, { type: 'null' }] },
     ],
     [
-      'members within members, and that there may be more',
+      'nested objects, which allow further fields',
       { type: 'object', properties: { a: { items: { type: 'integer', nullable: true } } } },
       {
         type: 'object',
@@ -59,7 +59,7 @@ describe(nameSchemas.name, () => {
       },
     ],
     [
-      'defaults of members, in words',
+      'field defaults, as part of the description',
       { properties: { a: { default: 1 }, b: { default: 'x', description: 'Of b.' } } },
       {
         properties: {
@@ -68,13 +68,9 @@ describe(nameSchemas.name, () => {
         },
       },
     ],
+    ['defaults of parameters', { type: 'integer', default: 1 }, { type: 'integer', default: 1 }],
     [
-      'the default of a parameter',
-      { type: 'integer', default: 1 },
-      { type: 'integer', default: 1 },
-    ],
-    [
-      'members with names that mean something in schemas',
+      'fields named like schema keywords',
       {
         properties: { title: { type: 'string' }, nullable: { type: 'boolean' }, properties: {} },
         example: { title: 'A', nullable: true },
@@ -84,11 +80,11 @@ describe(nameSchemas.name, () => {
         example: { title: 'A', nullable: true },
       },
     ],
-  ])('spells %s', (_name, schema, expected) => {
+  ])('converts %s', (_name, schema, expected) => {
     expect(named(schema).schema).toEqual(expected);
   });
 
-  it('moves schemas with a title to the components, also one within another', () => {
+  it('moves titled schemas to the components, nested ones too', () => {
     const tool = { title: 'Tool', type: 'object' };
     const { schema, all } = named({ title: 'Request', properties: { tools: { items: tool } } });
     expect(schema).toEqual({ $ref: '#/components/schemas/Request' });
@@ -98,13 +94,13 @@ describe(nameSchemas.name, () => {
     });
   });
 
-  it('takes the Dto off the names of classes', () => {
+  it('removes the Dto suffix of class names', () => {
     const { schema, all } = named({ $ref: '#/components/schemas/JobDto' }, { JobDto: {} });
     expect(schema).toEqual({ $ref: '#/components/schemas/Job' });
     expect(Object.keys(all)).toEqual(['Job']);
   });
 
-  it('says of classes that are bodies that they take no other member', () => {
+  it('declares that body classes allow no further fields', () => {
     const one = { type: 'object', properties: { name: { type: 'string' } } };
     const document = documentOf([{}], { CreateDto: one, MadeDto: one, MapDto: { type: 'object' } });
     const content = { 'application/json': { schema: { $ref: '#/components/schemas/CreateDto' } } };
@@ -116,12 +112,12 @@ describe(nameSchemas.name, () => {
     });
   });
 
-  it('takes one name for one schema, however often it is used, and refuses another one', () => {
+  it('allows repeated use of a schema but refuses two schemas with one name', () => {
     const tool = { title: 'Tool', type: 'object' };
     expect(Object.keys(nameSchemas(documentOf([tool, tool])).components!.schemas!)).toEqual([
       'Tool',
     ]);
     const other = { title: 'Tool', type: 'string' };
-    expect(() => nameSchemas(documentOf([tool, other]))).toThrow('are called Tool');
+    expect(() => nameSchemas(documentOf([tool, other]))).toThrow('have the name Tool');
   });
 });

@@ -1,36 +1,36 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { isJsonObject, type JsonObject } from '../platform/http/json-body.js';
 
-/** Members that hold values, in which nothing is a schema. */
+/** Fields whose content is a value, not a schema. */
 const VALUES = new Set(['example', 'examples', 'default', 'enum', 'const', 'x-aliases']);
 
-/** Members whose own members are named by the API, so that one called `title` is none of ours. */
+/** Fields whose keys are named by the API, where a `title` is not ours. */
 const MAPS = new Set(['properties', 'schemas', 'paths', 'responses', 'headers', 'content']);
 
 const REFERENCE = '#/components/schemas/';
 
 /**
- * The document with its schemas as OpenAPI 3.1 has them, and as generators of clients read them:
+ * Converts the document's schemas to OpenAPI 3.1, in the form that client generators read:
  *
  * - `nullable`, which decorators write, becomes the type `null`;
- * - a schema with a `title` moves to the components under that name, wherever it stands;
- * - names of classes lose their `Dto`;
- * - an object that may have further members says so, since it would have none in generated types;
- * - the default of a member becomes words: generators take such a member for one that is always
- *   there, or send the default, which is not the same to us as nothing.
+ * - a schema with a `title` moves to the components under that name;
+ * - class names lose their `Dto` suffix;
+ * - an object that allows further fields says so, since generated types would not allow them;
+ * - a field's default moves to its description: generators treat a field with a default as always
+ *   present, or send the default, which differs from leaving it out.
  *
- * @throws Error when two different schemas have one name
+ * @throws Error when two different schemas have the same name
  */
 export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   const schemas = new Map<string, unknown>();
   const bodies = findBodies(document);
-  /** JSON Schemas take members that they do not name, classes of bodies refuse them. */
+  /** JSON Schemas allow unknown fields; body classes refuse them. */
   let furtherMembers: boolean | undefined = true;
 
   function name(wanted: string, schema: unknown): void {
     const known = schemas.get(wanted);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`Two schemas of the OpenAPI description are called ${wanted}.`);
+      throw new Error(`Two schemas of the OpenAPI description have the name ${wanted}.`);
     }
     schemas.set(wanted, schema);
   }
@@ -82,7 +82,7 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   });
 }
 
-/** Generators know enumerations of texts and numbers only, so one of a boolean or null is a constant or null. */
+/** Generators support enums of strings and numbers only, so a boolean enum becomes a constant or null. */
 function withConstant(schema: JsonObject): JsonObject {
   const converted = withNull(schema);
   const { enum: values, type: _, ...others } = converted;
@@ -91,7 +91,7 @@ function withConstant(schema: JsonObject): JsonObject {
   return { ...others, anyOf: [{ type: 'boolean', const: first }, { type: 'null' }] };
 }
 
-/** A schema that is `nullable`, with the type `null` instead. */
+/** Replaces `nullable` by the type `null`. */
 function withNull({ nullable, ...schema }: JsonObject): JsonObject {
   if (nullable !== true) return nullable === undefined ? schema : { ...schema, nullable };
   const { allOf, enum: values, type } = schema;
@@ -107,7 +107,7 @@ function withNull({ nullable, ...schema }: JsonObject): JsonObject {
   return schema;
 }
 
-/** The names of the classes that are bodies of requests. */
+/** Returns the names of classes used as request bodies. */
 function findBodies({ paths }: OpenAPIObject): Set<string | undefined> {
   const bodies = Object.values(paths).flatMap(({ get: _, ...operations }) =>
     Object.values(operations as object).map((operation: unknown) =>
@@ -118,7 +118,7 @@ function findBodies({ paths }: OpenAPIObject): Set<string | undefined> {
   return new Set([...references].map(([, name]) => name));
 }
 
-/** An object of whose members nothing at all is said may have any. */
+/** An object schema without `properties` allows any. */
 function withFurtherMembers(schema: JsonObject, furtherMembers: boolean | undefined): JsonObject {
   const types = Array.isArray(schema.type) ? (schema.type as unknown[]) : [schema.type];
   if (!types.includes('object') || schema.additionalProperties !== undefined) return schema;

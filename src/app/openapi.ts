@@ -15,18 +15,18 @@ import { loadSettings } from './load-settings.js';
 import { nameSchemas } from './openapi-schemas.js';
 
 const DESCRIPTION = '/docs-json';
-/** The build makes it: there it keeps nobody waiting. */
+/** Written by the build, where it delays no request. */
 const BUILT = new URL('../../openapi.json', import.meta.url);
-/** The page reads the description for itself, so that its script is not made of a megabyte at each visit. */
+/** The page fetches the description itself, so its script does not embed a megabyte on each visit. */
 const NO_DOCUMENT = undefined as unknown as OpenAPIObject;
 
 /**
- * Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. Nobody is asked for a key there, so
- * nothing is done but to send bytes.
+ * Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. Neither needs a key, so
+ * both only send prepared bytes.
  */
 export function setUpOpenApi(application: INestApplication): void {
   application.use('/docs', pageHeadersMiddleware);
-  // Where sources run that were not built, it is made of them.
+  // Unbuilt sources have no file, so the description is generated.
   const describe = once(() =>
     readFile(BUILT).catch(() => Buffer.from(JSON.stringify(describeApi(application)))),
   );
@@ -48,8 +48,8 @@ export function setUpOpenApi(application: INestApplication): void {
 }
 
 /**
- * The description as `/docs-json` has it, of the code alone: no setting is read, no database opened,
- * nothing listens, and of no provider an instance is made.
+ * Generates the description from the code alone: reads no settings, opens no database, does not
+ * listen, and creates no providers.
  */
 export async function describeWithoutService(): Promise<OpenAPIObject> {
   const settings = new LiveSettings(loadSettings({}));
@@ -62,10 +62,10 @@ export async function describeWithoutService(): Promise<OpenAPIObject> {
 }
 
 /**
- * The OpenAPI 3.1 description of every operation, each under the one path that clients should call. It takes half a
+ * Generates the OpenAPI 3.1 description, with each operation under its canonical path. Takes half a
  * second.
  *
- * @throws Error when two different schemas have one name
+ * @throws Error when two different schemas have the same name
  */
 function describeApi(application: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
@@ -73,12 +73,12 @@ function describeApi(application: INestApplication): OpenAPIObject {
     .setTitle('Model Gateway')
     .setDescription(
       'One API between applications and model vendors, with fallback and an exact prepaid ledger.\n\n' +
-        '**To try it on this page, press Authorize first** (the button with the lock, above the first ' +
+        '**To try the API on this page, press Authorize first** (the button with the lock, above the first ' +
         'operation) and paste a key. The first `npm start` prints three: `API key: sk-…` calls models, ' +
-        "`Management key: sk-mgmt-…` runs the account, and `Admin key: sk-admin-…` is the operator's; `npm run gateway -- key create <tenant>` makes " +
-        'another one. Clients send it as `Authorization: Bearer <key>`, and those of the messages API ' +
-        'may send it as `x-api-key` instead. Only Operations, Artifacts and Login need no key. Pages of this origin may use a session in place of a key for what is no call of a model: see Login.\n\n' +
-        'Each operation is shown once; the other paths that lead to it are its `x-aliases`. ' +
+        "`Management key: sk-mgmt-…` manages the account, and `Admin key: sk-admin-…` is the operator's; `npm run gateway -- key create <tenant>` creates " +
+        'another one. Clients send it as `Authorization: Bearer <key>`; Messages API clients ' +
+        'may send `x-api-key` instead. Only Operations, Artifacts and Login need no key. Pages of this origin may use a session instead of a key, except to call models: see Login.\n\n' +
+        'Each operation is listed once; its other paths are in `x-aliases`. ' +
         'Amounts are credits: 1 credit = 0.000001 USD.',
     )
     .setVersion('1')
@@ -93,8 +93,7 @@ function describeApi(application: INestApplication): OpenAPIObject {
       {
         type: 'http',
         scheme: 'bearer',
-        description:
-          "An operator's key alone: `sk-admin-…`. It opens `/v1/admin` and nothing else.",
+        description: "An operator's key alone: `sk-admin-…`. Valid only under `/v1/admin`.",
       },
       ADMIN_SCHEME,
     )
@@ -103,24 +102,21 @@ function describeApi(application: INestApplication): OpenAPIObject {
       {
         type: 'apiKey',
         description:
-          'The session that a login opened. It also stands for a key under `/v1/customer` and `/v1/admin` as far as its role goes, and changes need `X-CSRF-Token`.',
+          'The session of a person who logged in. Under `/v1/customer` and `/v1/admin` it replaces a key, within the rights of its role; changes need `X-CSRF-Token`.',
       },
       'session',
     )
     .addSecurityRequirements('bearer')
     .addTag('Inference', 'Calls to models. They need a routing key and cost credits.')
-    .addTag('Artifacts', 'What jobs have made, under signed URLs; no key needed.')
-    .addTag('Jobs', 'Images, videos and long speech, made in the background.')
+    .addTag('Artifacts', 'Files created by jobs, under signed URLs. No key needed.')
+    .addTag('Jobs', 'Images, videos and long speech, generated in the background.')
     .addTag('Catalogue', 'Models, their prices, and the providers that serve them.')
-    .addTag('Generation', 'What one request used and cost.')
+    .addTag('Generation', 'Usage and cost of one request.')
     .addTag('Customer', "The tenant's own account: keys and request logs.")
     .addTag('Credits', 'Balance and spend.')
-    .addTag(
-      'Admin',
-      "What operators do, over all tenants. It needs an operator's key: `sk-admin-…`.",
-    )
-    .addTag('Login', 'Sessions of people, for web pages of this origin; no key needed.')
-    .addTag('Operations', 'Health of the service; no key needed.')
+    .addTag('Admin', "Operators' view of all tenants. Needs an operator's key: `sk-admin-…`.")
+    .addTag('Login', "People's sessions, for web pages of this origin. No key needed.")
+    .addTag('Operations', 'Health of the service. No key needed.')
     .build();
   const document = SwaggerModule.createDocument(application, config, {
     extraModels: [ErrorResponseDto],
@@ -131,7 +127,7 @@ function describeApi(application: INestApplication): OpenAPIObject {
 
 /**
  * Keeps each operation at the first of its handler's paths, so that generated clients have one
- * function for it, and completes it with what every operation has.
+ * function for it, and completes it.
  */
 function withoutAliases(paths: Paths): Paths {
   const canonical = new Map<string, OperationObject>();
@@ -156,11 +152,11 @@ function withoutAliases(paths: Paths): Paths {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Says of operations without a key that they need none, and of all how our own failures look. */
+/** Marks operations without a key as such, and adds the gateway's own failure to all. */
 function complete(operation: OperationObject): void {
   operation.security ??= [];
   operation.responses['500'] ??= {
-    description: 'The gateway failed; report the x-request-id.',
+    description: 'The gateway failed. Report the x-request-id.',
     content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorResponseDto) } } },
   };
 }

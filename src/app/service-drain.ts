@@ -8,10 +8,10 @@ import { WorkEngine } from '../platform/work/work-engine.js';
 import { ServiceStop } from '../platform/time/service-stop.js';
 
 /**
- * Lets requests and background work end, up to the drain limit, before anything else stops: it stands
- * in the root module, whose hooks Nest calls first. Then each part stops before those that it needs:
- * on `onModuleDestroy` who makes settlements and traces, on `beforeApplicationShutdown` who writes
- * them down or sends them, on `onApplicationShutdown` who holds connections.
+ * Lets requests and background work end, up to the drain limit, before anything else stops. It is in
+ * the root module, whose hooks Nest calls first. Then each part stops before those it depends on:
+ * producers of settlements and traces on `onModuleDestroy`, their writers on
+ * `beforeApplicationShutdown`, and owners of connections on `onApplicationShutdown`.
  */
 @Injectable()
 export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
@@ -31,12 +31,12 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
     this.memory = new IdleMemory(server);
   }
 
-  /** Gives back, in a quiet moment, what only the start needed. */
+  /** Collects the garbage of the start in a quiet moment. */
   settleIn(): void {
     this.memory?.collectAfterStart();
   }
 
-  /** Serves on for the time of a lame duck, in which balancers learn to send nothing more. */
+  /** Keeps serving for the lame duck period, in which load balancers stop sending requests. */
   async announce(): Promise<void> {
     this.server?.announce();
     await this.stop.announce();
@@ -45,7 +45,7 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.memory?.stop();
     const { leftMs } = this.stop;
-    // An answer that only waits for its commit can still be delivered.
+    // Answers that only wait for their commit can still be delivered.
     const ledger = this.modules.get(LedgerService, { strict: false });
     const drained = this.server?.drain(leftMs, () => ledger.endWaits());
     await Promise.all([drained, this.work.drain(leftMs)]);

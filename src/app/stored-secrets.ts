@@ -4,10 +4,10 @@ import { DecryptionError, SecretBox, secretFingerprint } from '../platform/crypt
 import type { Database, SqlExecutor } from '../platform/database/database.js';
 
 const BATCH = 200;
-/** So many values of each kind show whether a secret is the one that they were made with. */
+/** Number of values per column to try when checking whether a secret is the right one. */
 const SAMPLE = 5;
 
-/** Everything that is stored encrypted. */
+/** All columns with encrypted values. */
 const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
   {
     name: 'Provider credentials',
@@ -76,19 +76,19 @@ interface EncryptedColumn {
   readonly purpose: string;
 }
 
-/** What became of the values of one column. */
+/** Result for the values of one column. */
 export interface Renewal {
   readonly name: string;
   renewed: number;
-  /** They had been encrypted with the current secret already. */
+  /** Values that already used the current secret. */
   current: number;
-  /** Ids of rows whose value none of the secrets opens; it stays as it is. */
+  /** Ids of rows that no secret can decrypt; they are left unchanged. */
   readonly unreadable: string[];
 }
 
 /**
- * Encrypts all stored values with the current one of the secrets, a batch at a time. Safe while
- * services run and change them, and may be broken off and done again.
+ * Re-encrypts all stored values with the current secret, in batches. Safe while services run and
+ * change them, and safe to interrupt and repeat.
  */
 export async function renewEncrypted(
   database: Database,
@@ -120,7 +120,7 @@ async function renewColumn(
       if (renewed === 'unreadable') renewal.unreadable.push(row.id);
       else if (renewed === undefined) renewal.current++;
       else {
-        // What somebody changed meanwhile is theirs, and found by the next pass if need be.
+        // A value changed in the meantime is skipped; the next pass finds it if needed.
         await database.query(
           `UPDATE ${table} SET ${column} = $3 WHERE ${id} = $1 AND ${column} = $2`,
           [row.id, row.encrypted, renewed],
@@ -143,10 +143,10 @@ function renew(box: SecretBox, encrypted: Buffer, id: string): Buffer | 'unreada
 }
 
 /**
- * To be called before anything is encrypted at a start. The first to come says which secret this database
- * has, unless there are values that were made with another one.
+ * Checks the secret. Call at each start, before anything is encrypted. The first start records which
+ * secret the database uses, unless values were encrypted with another one.
  *
- * @throws ConfigError when these are not the database's secrets
+ * @throws ConfigError when the database uses another secret
  */
 export async function assertOwnSecret(
   executor: SqlExecutor,
@@ -157,7 +157,7 @@ export async function assertOwnSecret(
   if (reason !== undefined) throw new ConfigError([reason]);
 }
 
-/** In what way these are not the database's secrets, for whoever runs the service; undefined: they are. */
+/** Returns a message for the operator when the database uses another secret, otherwise undefined. */
 export async function findForeignSecret(
   executor: SqlExecutor,
   secrets: readonly string[],
@@ -166,13 +166,13 @@ export async function findForeignSecret(
   const own = secrets.map(secretFingerprint);
   if (theirs === null || own.includes(theirs)) return undefined;
   return (
-    `GATEWAY_SECRET (fingerprint ${own[0]}) is not the one with which this database's values were encrypted (fingerprint ${theirs}): ` +
-    'stored vendor keys, headers and webhook secrets cannot be opened. Start with that one, or give it in GATEWAY_SECRET_PREVIOUS as ' +
-    `well; if it is lost, run \`npm run gateway -- secret rotate --lost ${theirs}\``
+    `GATEWAY_SECRET (fingerprint ${own[0]}) is not the secret that this database's values were encrypted with (fingerprint ${theirs}): ` +
+    'stored vendor keys, headers and webhook secrets cannot be decrypted. Set that secret, or add it to GATEWAY_SECRET_PREVIOUS; ' +
+    `if it is lost, run \`npm run gateway -- secret rotate --lost ${theirs}\``
   );
 }
 
-/** The fingerprint of the secret with which the values are encrypted; null before the first start. */
+/** Returns the fingerprint of the secret that encrypted the values; null before the first start. */
 export async function readStoredFingerprint(executor: SqlExecutor): Promise<string | null> {
   const { rows } = await executor.query<{ fingerprint: string | null }>(
     'SELECT secret_fingerprint AS fingerprint FROM installation',
@@ -180,12 +180,12 @@ export async function readStoredFingerprint(executor: SqlExecutor): Promise<stri
   return rows[0]?.fingerprint ?? null;
 }
 
-/** A database of the version before has values and no fingerprint. */
+/** Records the secret. Databases of early versions have values but no fingerprint. */
 async function adoptSecret(executor: SqlExecutor, secrets: () => readonly string[]): Promise<void> {
   if (!(await opensStoredValues(executor, secrets))) {
     throw new ConfigError([
-      'GATEWAY_SECRET is not the one with which the values in this database were encrypted: it opens none of them. ' +
-        'Start with that one, or give it in GATEWAY_SECRET_PREVIOUS as well',
+      'GATEWAY_SECRET is not the secret that the values in this database were encrypted with: it decrypts none of them. ' +
+        'Set that secret, or add it to GATEWAY_SECRET_PREVIOUS',
     ]);
   }
   await executor.query(
@@ -194,7 +194,7 @@ async function adoptSecret(executor: SqlExecutor, secrets: () => readonly string
   );
 }
 
-/** Whether any of the values that are stored can be opened; true where there are none. */
+/** Returns whether the secrets decrypt any stored value, or there are none. */
 async function opensStoredValues(
   executor: SqlExecutor,
   secrets: () => readonly string[],

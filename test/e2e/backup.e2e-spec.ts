@@ -16,7 +16,7 @@ const API_KEY = 'sk-backup-test-key-000001';
 const SECRET = 'a-secret-for-tests-of-enough-length';
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 
-describe('a service with the embedded database', () => {
+describe('service with the embedded database', () => {
   let fake: FakeOpenAi;
   let elsewhere: TestDatabase;
   let folder: string;
@@ -52,7 +52,7 @@ describe('a service with the embedded database', () => {
     gateways.push(gateway);
     return gateway;
   };
-  /** As a process, which has to find the database of another one. */
+  /** Runs a command in a process, which has to find the database of another one. */
   const operate = (...words: string[]) =>
     promisify(execFile)(process.execPath, [CLI, ...words], {
       env: { PATH: process.env.PATH ?? '', ...settings({}) },
@@ -70,7 +70,7 @@ describe('a service with the embedded database', () => {
     return response.status;
   };
 
-  it('is backed up under load and restored elsewhere, with equal books', async () => {
+  it('can be backed up under load and restored elsewhere with equal books', async () => {
     fake.answer = politeAnswer({ text: 'word '.repeat(10), chunkDelayMs: 5 });
     const { url } = await start();
     let isOver = false;
@@ -96,7 +96,7 @@ describe('a service with the embedded database', () => {
     const figures = await readBookFigures(elsewhere.database);
     expect(Number(figures['charged requests'])).toBeGreaterThan(10);
 
-    // Requests of that moment have no process here; those of other times are whole.
+    // Requests open at that moment have no process here; all others are complete.
     const open = Number(figures['open holds']);
     const second = await start(target);
     expect(await ask(second.url)).toBe(200);
@@ -113,7 +113,7 @@ describe('a service with the embedded database', () => {
     const again = await runOperatorCommand(settings(target), 'restore', file, '--replace');
     expect(again).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('instances of the service are at work'),
+      errors: expect.stringContaining('instances of the service are using'),
     });
   });
 });

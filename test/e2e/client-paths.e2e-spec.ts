@@ -281,21 +281,21 @@ describe('a client with a wrong base URL', () => {
     ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
     ['/anthropic/v1/messages', '/v1/anthropic/v1/messages'],
     ['/v1/anthropic/v1/v1/messages', '/v1/messages'],
-  ])('hears at %s of %s', async (path, meant) => {
+  ])('suggests for %s the path %s', async (path, meant) => {
     const response = await gateway.post(path, { model: 'sandbox/echo', messages: HELLO });
     const { error } = (await response.json()) as { error: { message: string } };
     expect([response.status, error.message]).toEqual([
       404,
-      `There is no POST ${path} here, but ${meant}: see what base URL the client has.`,
+      `There is no POST ${path}. Did you mean ${meant}? Check the client's base URL.`,
     ]);
   });
 
-  it('hears of nothing that is not there either', async () => {
+  it('suggests nothing for other unknown paths', async () => {
     for (const path of ['/v1/files', `/v1${'/v1'.repeat(99)}/responses`]) {
       const { error } = (await (await gateway.post(path, {})).json()) as {
         error: { message: string };
       };
-      expect(error.message).toMatch(/see \/docs\.$/);
+      expect(error.message).toMatch(/See \/docs\.$/);
     }
   });
 });

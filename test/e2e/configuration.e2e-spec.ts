@@ -248,7 +248,7 @@ describe('the configuration', () => {
     expect(await config('diff', path)).toMatchObject({ code: 0, output: '' });
     expect(await config('apply', path)).toMatchObject({
       code: 0,
-      output: `Nothing differs: version ${number} stays.\n`,
+      output: `Nothing differs; version ${number} stays in force.\n`,
     });
     expect(await latest()).toBe(number);
     const { output } = await config('versions');
@@ -431,7 +431,7 @@ describe('the configuration', () => {
     expect(again.providers[0]).toMatchObject({ api_key_preview: 'sk-v...6789' });
     expect(await apply(again)).toMatchObject({
       code: 0,
-      output: `Nothing differs: version ${number} stays.\n`,
+      output: `Nothing differs; version ${number} stays in force.\n`,
     });
     again.providers[0]!.base_url = 'http://127.0.0.1:9/v1';
     expect(await apply(again)).toMatchObject({

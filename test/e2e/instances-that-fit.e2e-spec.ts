@@ -44,7 +44,7 @@ async function boot(environment: Record<string, string> = {}): Promise<BootedGat
 async function readiness(
   gateway: BootedGateway,
 ): Promise<{ status: number; degraded: string[]; reasons: string[] }> {
-  await gateway.gateway.application.get(InstanceFit, { strict: false }).look();
+  await gateway.gateway.application.get(InstanceFit, { strict: false }).check();
   const response = await gateway.fetch('/readyz');
   const body = (await response.json()) as { degraded: string[]; reasons: string[] };
   return { ...body, status: response.status };
@@ -164,7 +164,7 @@ describe('another GATEWAY_SECRET', () => {
     expect(await readiness(before)).toMatchObject(FITS);
     expect(await readiness(after)).toMatchObject(FITS);
     expect(await readiness(await boot({ GATEWAY_SECRET: OTHER }))).toMatchObject(FITS);
-    await expect(boot()).rejects.toThrow('is not the one');
+    await expect(boot()).rejects.toThrow('is not the secret');
   });
 
   it('is named by an instance that goes on with the one before, and taken when that is lost', async () => {
@@ -194,7 +194,7 @@ describe('another GATEWAY_SECRET', () => {
       rows[0]!.id,
       new CredentialCipher(another).encrypt('a vendor key', rows[0]!.id),
     ]);
-    await expect(boot()).rejects.toThrow('opens none of them');
+    await expect(boot()).rejects.toThrow('decrypts none of them');
     await own.database.query('DELETE FROM provider_credentials');
     expect(await readiness(await boot())).toMatchObject(FITS);
   });

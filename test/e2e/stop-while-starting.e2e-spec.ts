@@ -10,17 +10,17 @@ import { until } from '../support/until.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
-describe('a signal while the service starts', () => {
+describe('signal while the service starts', () => {
   let folder: string;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stop-while-starting-'));
-    // As root, the service runs PostgreSQL as another user, who has to pass through.
+    // As root, the service runs PostgreSQL as another user, who needs access to the folder.
     await chmod(folder, 0o755);
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('%s ends it and its database', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s stops it and its database', async (signal) => {
     const child = spawn(process.execPath, [PROGRAM], {
       env: { PATH: process.env.PATH ?? '', PORT: '0', GATEWAY_DATA_DIR: folder },
       stdio: 'ignore',

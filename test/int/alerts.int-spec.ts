@@ -682,8 +682,8 @@ describe('alerts', () => {
     await addRule('prices_differ', {}, { owner: null });
 
     const [first, second] = [watch('2020-01-01'), watch('2020-01-01')];
-    await Promise.all([first.prices.look(), second.prices.look()]);
-    await second.prices.look();
+    await Promise.all([first.prices.run(), second.prices.run()]);
+    await second.prices.run();
     expect(fetches).toBe(1);
     expect(await second.metrics.registry.metrics()).toMatch(/^gateway_prices_differ 1$/m);
     const told = await look();
@@ -697,21 +697,21 @@ describe('alerts', () => {
     status = 500;
     price = 2e-6;
     const said = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
-    await first.prices.look();
-    expect(said.mock.calls.join()).toContain('it was answered with status 500');
+    await first.prices.run();
+    expect(said.mock.calls.join()).toContain('the server responded with status 500');
     expect(said.mock.calls.join()).not.toContain('a-secret');
     said.mockRestore();
     expect(await look()).toEqual([]);
     await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
     status = 200;
-    await first.prices.look();
+    await first.prices.run();
     expect(await types()).toEqual(['alert.resolved']);
     expect(fetches).toBe(3);
 
     // A changed catalogue is checked without waiting for a week.
     await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
     const third = watch(new Date().toISOString().slice(0, 10));
-    await third.prices.look();
+    await third.prices.run();
     expect(await types()).toEqual(['alert.resolved']);
     expect(await third.metrics.registry.metrics()).toMatch(/^gateway_prices_stale 0$/m);
     server.closeAllConnections();

@@ -24,13 +24,13 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const SECRET = 's'.repeat(40);
-/** Whatever PostgreSQL's text format has to write otherwise. */
+/** Everything that PostgreSQL's text format escapes. */
 const ODD_NAME = 'tab\t line\n back\\slash \\N \\. "quoted" é🙂';
 
-/** By the restore itself: sessions of before are closed. */
+/** Tables that the restore itself changes, e.g. by closing sessions. */
 const CHANGED = ['instances', 'audit_log', 'sessions'];
 
-describe('a backup', () => {
+describe('backup', () => {
   let folder: string;
   let source: TestDatabase;
   let tenant: TestTenant;
@@ -70,7 +70,7 @@ describe('a backup', () => {
     return new Set(rows.map(({ id }) => id));
   };
 
-  it('under load restores elsewhere what one moment had, to the last credit', async () => {
+  it('taken under load restores one consistent moment to the last credit', async () => {
     const ledger = await connectLedger(source.url);
     await ledger.instance.beat();
     let isOver = false;
@@ -104,7 +104,7 @@ describe('a backup', () => {
     expect(figures.balance).toBe(figures.entries);
     expect(figures.held).toBe(figures.holds);
 
-    // What came after the moment is absent as a whole: no request has a row in one table alone.
+    // Later requests are missing completely: none has a row in only one table.
     const charged = await idsIn(target, 'ledger_entries WHERE request_id IS NOT NULL');
     const logged = await idsIn(target, 'request_logs');
     expect(charged).toEqual(logged);
@@ -121,7 +121,7 @@ describe('a backup', () => {
     expect(sorted(rows)).toEqual(sorted(differences.rows));
   });
 
-  it('has holds that were open then swept as crashed, those of jobs excepted', async () => {
+  it('sweeps restored open holds as crashed, except those of jobs', async () => {
     const ledger = await connectLedger(source.url);
     await ledger.instance.beat();
     const [open, job] = [holdOperation(tenant, 70), holdOperation(tenant, 30)];
@@ -156,7 +156,7 @@ describe('a backup', () => {
     expect(await findBookFaults(target.database, { isLogWhole: true })).toEqual([]);
   });
 
-  it('keeps every value of every table, and where sequences stand', async () => {
+  it('preserves every value of every table and all sequences', async () => {
     await source.database.query(
       `INSERT INTO webhook_secrets (tenant_id, sealed_secret) VALUES ($1, $2)`,
       [tenant.tenantId, Buffer.from([0, 1, 92, 10, 255])],
@@ -189,7 +189,7 @@ describe('a backup', () => {
     expect(await findBookFaults(target.database, { isLogWhole: true })).toEqual([]);
   });
 
-  it('is a file for its owner alone, says what it is, and never the secret', async () => {
+  it('is readable only by its owner, describes itself and does not contain the secret', async () => {
     const file = await backUp('header');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(headerOf(file)).toMatchObject({
@@ -201,7 +201,7 @@ describe('a backup', () => {
     expect(gunzipSync(readFileSync(file)).includes(SECRET)).toBe(false);
   });
 
-  it('that fails leaves no file', async () => {
+  it('leaves no file when it fails', async () => {
     const before = readdirSync(folder);
     const { code, errors } = await runOperatorCommand(
       { DATABASE_URL: 'postgres://127.0.0.1:1/gateway' },
@@ -212,19 +212,19 @@ describe('a backup', () => {
     expect(await run(empty, 'backup', join(folder, 'never'))).toMatchObject({
       code: 1,
       errors:
-        'There is nothing to back up: the service has not made its tables in this database.\n',
+        'There is nothing to back up: this database does not contain the tables of the service.\n',
     });
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  it('that is broken off leaves the file of before as it was, and no other', async () => {
+  it('leaves the previous file unchanged when interrupted, and no other', async () => {
     const file = await backUp('kept');
     const [before, whole] = [readdirSync(folder), readFileSync(file)];
     const lock = await source.database.pool.connect();
     await lock.query('BEGIN');
     await lock.query('LOCK TABLE webhook_secrets');
     const backup = run(source, 'backup', file);
-    // Its file is begun, and it waits for a table.
+    // It has created its file and waits for a table.
     await until(async () => {
       const { rows } = await source.database.query(
         `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
@@ -239,19 +239,19 @@ describe('a backup', () => {
     expect(readFileSync(file).equals(whole)).toBe(true);
   });
 
-  it('has the artifacts of the data folder, or says that it has not', async () => {
+  it('contains the artifacts of the data folder, or says that it does not', async () => {
     const artifacts = join(folder, 'artifacts');
     mkdirSync(join(artifacts, 'ab'), { recursive: true });
     mkdirSync(join(artifacts, 'drafts'));
     const picture = randomBytes(100_000);
-    // Where the store looks for an id is its own affair.
+    // The store alone decides where it looks for an id.
     writeFileSync(join(artifacts, 'ab', 'img_1'), picture);
     writeFileSync(join(artifacts, 'drafts', 'half'), 'x');
     const file = join(folder, 'with-artifacts');
     const { output } = await run(source, 'backup', file);
     expect(output).toContain('Artifacts: 1 files of 100000 bytes.');
     const without = await run(source, 'backup', join(folder, 'without'), '--without-artifacts');
-    expect(without.output).toContain('Artifacts were left out, as asked for');
+    expect(without.output).toContain('Artifacts were left out as requested');
 
     const elsewhere = join(folder, 'elsewhere');
     const target = await makeTarget();
@@ -267,7 +267,7 @@ describe('a backup', () => {
     expect(readFileSync(join(elsewhere, 'artifacts', found!)).equals(picture)).toBe(true);
   });
 
-  describe('is not restored, and the target left as it was,', () => {
+  describe('is refused without changing the target', () => {
     let target: TestDatabase;
     let file: string;
     const tenantsIn = async (): Promise<string[]> =>
@@ -296,37 +296,37 @@ describe('a backup', () => {
       file = await backUp('to-refuse');
     };
 
-    it('over something else unasked, nor under a service; with --replace in its place', async () => {
+    it('over existing data without --replace, or while a service is running', async () => {
       await prepare();
-      expect(await refused(file)).toContain('The database holds 1 tenants');
+      expect(await refused(file)).toContain('The database contains 1 tenants');
       const ledger = await connectLedger(target.url);
       await ledger.instance.beat();
-      expect(await refused(file, '--replace')).toContain('1 instances of the service are at work');
+      expect(await refused(file, '--replace')).toContain('1 instances of the service are using');
       await target.database.query('DELETE FROM instances');
       await ledger.close();
       expect(await run(target, 'restore', file, '--replace')).toMatchObject({ code: 0 });
       expect(await tenantsIn()).toEqual([ODD_NAME]);
       expect(await schemas()).toEqual([]);
-      // The tables are whole: the service can work on them.
+      // The tables are complete, so the service can use them.
       expect(await run(target, 'tenant', 'create', 'next', '--credits', '5')).toMatchObject({
         code: 0,
       });
       expect(await findBookFaults(target.database, { isLogWhole: true })).toEqual([]);
     });
 
-    it('when it is cut short, altered, or something else', async () => {
+    it('when it is truncated, altered or not a backup', async () => {
       await prepare();
       const bytes = readFileSync(file);
       const broken = join(folder, 'broken');
       writeFileSync(broken, bytes.subarray(0, bytes.length - 40));
-      expect(await refused(broken, '--replace')).toContain('cut short');
+      expect(await refused(broken, '--replace')).toContain('truncated');
       const tar = gunzipSync(bytes);
       const place = tar.indexOf('slash');
       tar.write('SLASH', place);
       writeFileSync(broken, gzipSync(tar));
       expect(await refused(broken, '--replace')).toContain('altered');
       writeFileSync(broken, 'something else');
-      expect(await refused(broken, '--replace')).toContain('no backup of this service');
+      expect(await refused(broken, '--replace')).toContain('not a backup of this service');
       expect(await refused(join(folder, 'not-there'), '--replace')).toContain('ENOENT');
     });
 
@@ -343,7 +343,7 @@ describe('a backup', () => {
       );
     });
 
-    it('when another GATEWAY_SECRET made it, unless that is accepted', async () => {
+    it('when another GATEWAY_SECRET made it, unless --other-secret is given', async () => {
       await prepare();
       const other = (...flags: string[]) =>
         runOperatorCommand(
@@ -358,7 +358,7 @@ describe('a backup', () => {
       expect(await other('--other-secret')).toMatchObject({ code: 0 });
     });
 
-    it('into a database of something else', async () => {
+    it('into a database of another application', async () => {
       await prepare();
       const foreign = await makeTarget();
       await foreign.database.query('CREATE TABLE invoices ()');
@@ -367,11 +367,11 @@ describe('a backup', () => {
     });
   });
 
-  it('of an older schema is brought up to the one of the code', async () => {
+  it('with an older schema is migrated to the current one', async () => {
     const old = await makeTarget();
     await migrateDatabase(old.url, MIGRATIONS.slice(0, 8));
     const { tenantId } = await createTenant(old.database, 0);
-    // As that schema has it.
+    // In the form of that schema.
     await old.database.query(
       `WITH granted AS (UPDATE accounts SET balance = 77, granted = 77 WHERE tenant_id = $1)
        INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 77)`,
@@ -381,7 +381,7 @@ describe('a backup', () => {
     expect(await run(old, 'backup', file)).toMatchObject({ code: 0 });
     const target = await makeTarget();
     const { output } = await run(target, 'restore', file);
-    expect(output).toContain(`Brought its schema up to this version: ${MIGRATIONS[8]!.name}`);
+    expect(output).toContain(`Migrated its schema to this version: ${MIGRATIONS[8]!.name}`);
     const { rows } = await target.database.query(
       `SELECT balance, (SELECT count(*) FROM migrations) AS migrations FROM accounts WHERE tenant_id = $1`,
       [tenantId],
@@ -389,7 +389,7 @@ describe('a backup', () => {
     expect(rows).toEqual([{ balance: 77, migrations: MIGRATIONS.length }]);
   });
 
-  it('leaves out tables that are not of the service, and removes none', async () => {
+  it("skips tables that are not the service's and removes none", async () => {
     await source.database.query('CREATE TABLE invoices (id serial)');
     await source.database.query('INSERT INTO invoices DEFAULT VALUES');
     const file = await backUp('with-invoices');
@@ -398,16 +398,16 @@ describe('a backup', () => {
     const { code, output } = await run(target, 'restore', file);
     expect([code, output]).toEqual([
       0,
-      expect.stringContaining(`not the service's: the table invoices, 1 rows`),
+      expect.stringContaining(`not the service's: table invoices, 1 rows`),
     ]);
     await target.database.query('CREATE TABLE invoices ()');
     expect(await run(target, 'restore', file, '--replace')).toMatchObject({
       code: 1,
-      errors: expect.stringContaining("tables beside the service's (invoices)"),
+      errors: expect.stringContaining("other tables besides the service's (invoices)"),
     });
   });
 
-  it('is restored where an earlier restore was killed half way', async () => {
+  it('can be restored after an earlier restore was killed midway', async () => {
     const file = await backUp('again');
     const target = await makeTarget();
     await target.database.query('CREATE SCHEMA gateway_restore');
@@ -421,14 +421,14 @@ interface Header {
   books: { figures: Record<string, string> };
 }
 
-/** The first member of the file. */
+/** Returns the first member of the file. */
 function headerOf(file: string): Header {
   const tar = gunzipSync(readFileSync(file));
   const size = parseInt(tar.toString('latin1', 124, 136), 8);
   return JSON.parse(tar.toString('utf8', 512, 512 + size)) as Header;
 }
 
-/** The file with other text in its header, of the same length once it is padded. */
+/** Returns the file with a text in its header replaced, padded to the same length. */
 function changed(file: string, before: string, after: string): Buffer {
   const tar = gunzipSync(readFileSync(file));
   const size = parseInt(tar.toString('latin1', 124, 136), 8);

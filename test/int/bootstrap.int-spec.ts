@@ -38,7 +38,7 @@ describe(BootstrapService.name, () => {
     await testDatabase.drop();
   });
 
-  it('makes a tenant with credits and two keys that work', async () => {
+  it('creates a tenant with credits and two working keys', async () => {
     const outcome = await start();
     expect(outcome.created?.apiKey).toMatch(/^sk-[0-9A-Za-z]{43}$/);
     expect(outcome.created?.managementKey).toMatch(/^sk-mgmt-[0-9A-Za-z]{43}$/);
@@ -55,7 +55,7 @@ describe(BootstrapService.name, () => {
     });
   });
 
-  it('makes nothing on later starts, and shows no key again', async () => {
+  it('creates nothing on later starts and shows no key again', async () => {
     await start();
     expect(await start()).toEqual({ kind: 'earlier', created: undefined });
     expect(await access.tenants.list()).toEqual([
@@ -63,7 +63,7 @@ describe(BootstrapService.name, () => {
     ]);
   });
 
-  it('makes one tenant when several instances start at once', async () => {
+  it('creates one tenant when several instances start at once', async () => {
     const others = await Promise.all(
       Array.from({ length: 4 }, () => openAccessServices(testDatabase.url)),
     );
@@ -75,7 +75,7 @@ describe(BootstrapService.name, () => {
     await Promise.all(others.map((instance) => instance.close()));
   });
 
-  it('takes the keys of the environment instead of making any', async () => {
+  it('uses the keys in the environment instead of creating any', async () => {
     const outcome = await start({
       apiKey: API_KEY,
       managementKey: MANAGEMENT_KEY,
@@ -90,7 +90,7 @@ describe(BootstrapService.name, () => {
     expect(await resolve(MANAGEMENT_KEY)).toMatchObject({ caller: { keyType: 'management' } });
   });
 
-  it('adds a key that is new in the environment, without a second grant', async () => {
+  it('adds a new key from the environment without a second grant', async () => {
     await start({ credits: 7 });
     await start({ apiKey: API_KEY, credits: 7 });
     await start({ apiKey: API_KEY, credits: 7, rateLimitPerMinute: 42 });
@@ -100,7 +100,7 @@ describe(BootstrapService.name, () => {
     expect(await resolve(API_KEY)).toMatchObject({ caller: { rateLimitPerMinute: 42 } });
   });
 
-  it('leaves rows of the audit log for what it makes and changes, and none for the rest', async () => {
+  it('records only what it creates and changes in the audit log', async () => {
     await start({ apiKey: API_KEY, credits: 7 });
     await start({ apiKey: API_KEY, credits: 7 });
     await start({ apiKey: API_KEY, credits: 7, rateLimitPerMinute: 42 });
@@ -118,12 +118,12 @@ describe(BootstrapService.name, () => {
     ]);
   });
 
-  it('makes a tenant without credits when told so', async () => {
+  it('creates a tenant without credits when configured so', async () => {
     await start({ credits: 0 });
     expect(await access.tenants.list()).toEqual([expect.objectContaining({ balance: 0 })]);
   });
 
-  it('makes what the file declares, once, and no other tenant', async () => {
+  it('creates what the file declares, once, and no other tenant', async () => {
     const file = declare([
       {
         name: 'acme',
@@ -149,7 +149,7 @@ describe(BootstrapService.name, () => {
     expect(names.sort()).toEqual(['Ops', 'routing key']);
   });
 
-  it('knows a tenant that was renamed, and makes none anew that was deleted', async () => {
+  it('recognizes a renamed tenant and does not recreate a deleted one', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
     const [made] = await access.tenants.list();
@@ -170,7 +170,7 @@ describe(BootstrapService.name, () => {
     warn.mockRestore();
   });
 
-  it('stops the start, with nothing made, when a key belongs to another tenant', async () => {
+  it('stops the start without changes when a key belongs to another tenant', async () => {
     const other = await access.makeTenant('other');
     await access.makeKey({ tenantId: other, plaintext: API_KEY });
     const refusal = await start({ apiKey: API_KEY }).catch((error: unknown) => error);
@@ -181,7 +181,7 @@ describe(BootstrapService.name, () => {
     expect((await access.tenants.list()).map(({ name }) => name)).toEqual(['other']);
   });
 
-  it('makes one admin key, also where tenants were before, and none once there was one', async () => {
+  it('creates one admin key, also for existing tenants, unless there was one', async () => {
     await access.makeTenant('default');
     const { kind, adminKey = '' } = await start();
     expect(kind).toBe('earlier');
@@ -213,7 +213,7 @@ describe(BootstrapService.name, () => {
     ]);
   });
 
-  it('takes GATEWAY_ADMIN_KEY instead of making one, and says so where it was revoked', async () => {
+  it('uses GATEWAY_ADMIN_KEY instead of creating a key, and warns if it is revoked', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const key = 'sk-admin-of-the-operator';
     for (const adminKey of [key, key, 'sk-admin-another-one']) {
@@ -228,7 +228,7 @@ describe(BootstrapService.name, () => {
     warn.mockRestore();
   });
 
-  it('makes a login link with the first admin key, once, where there is a console', async () => {
+  it('creates one login link with the first admin key if there is a console', async () => {
     const { loginToken = '' } = await start();
     const links = new LoginLinks(
       access.dataSource.getRepository(LoginLinkEntity),
@@ -248,7 +248,7 @@ describe(BootstrapService.name, () => {
     expect(withoutConsole.loginToken).toBeUndefined();
   });
 
-  it('leaves a revoked key revoked, and says so', async () => {
+  it('leaves a revoked key revoked and warns', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
     const known = await resolve(API_KEY);
@@ -289,7 +289,7 @@ describe(BootstrapService.name, () => {
     ).ensureFirstTenant();
   }
 
-  /** As an instance without memory sees the key. */
+  /** Resolves the key like an instance with an empty cache. */
   async function resolve(plaintext: string) {
     return new KeyDirectory(access.apiKeys).resolve(plaintext);
   }

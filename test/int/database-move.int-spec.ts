@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const OLD_BINARIES = '/usr/lib/postgresql/15/bin';
 const describeWithOld = existsSync(join(OLD_BINARIES, 'postgres')) ? describe : describe.skip;
 
-describe('the embedded database', () => {
+describe('embedded database', () => {
   const scene = new EmbeddedPostgresScene();
   const { dataDirectory } = scene;
   let server: TestDatabase;
@@ -30,7 +30,7 @@ describe('the embedded database', () => {
     scene.remove();
   });
 
-  it('is backed up while the service runs, and restored only while it does not', async () => {
+  it('can be backed up while the service runs, but restored only while it does not', async () => {
     await scene.start();
     const file = join(scene.folder, 'backup');
     expect(await run('backup', file)).toMatchObject({ code: 0, errors: '' });
@@ -54,11 +54,11 @@ describe('the embedded database', () => {
     expect((await run('tenant', 'list')).output).toContain('acme');
   });
 
-  it('moves to a server, and says so ever after', async () => {
+  it('moves to a server and refuses to start afterwards', async () => {
     const moved = await run('move', server.url);
     expect(moved).toMatchObject({ code: 0, errors: '' });
     const { host, pathname, password } = new URL(server.url);
-    expect(moved.output).toContain(`@${host}${pathname} now: start it with DATABASE_URL`);
+    expect(moved.output).toContain(`@${host}${pathname}: start the service with DATABASE_URL`);
     const note = readFileSync(join(dataDirectory, 'DATABASE-WAS-MOVED.txt'), 'utf8');
     expect(note).toContain(`@${host}${pathname}`);
     if (password !== '') expect(note + moved.output).not.toContain(password);
@@ -77,7 +77,7 @@ describe('the embedded database', () => {
   });
 });
 
-describeWithOld('a database that PostgreSQL 15 made', () => {
+describeWithOld('database made by PostgreSQL 15', () => {
   const scene = new EmbeddedPostgresScene();
   const { dataDirectory, cluster } = scene;
   const run = (...words: string[]) =>
@@ -96,7 +96,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('is refused with the command to give', async () => {
+  it('is refused with the command to run', async () => {
     await expect(scene.start()).rejects.toThrow('"npm run gateway -- move embedded"');
     expect(await run('move', 'embedded', '--binaries', '/nowhere')).toMatchObject({
       code: 1,
@@ -104,7 +104,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
     });
   });
 
-  it('is moved to the installed version, and the old one kept', async () => {
+  it('is moved to the installed version, and the old one is kept', async () => {
     writeFileSync(join(dataDirectory, 'secret'), `${'x'.repeat(32)}\n`);
     expect(await run('move', 'embedded')).toMatchObject({ code: 0, errors: '' });
     expect(readFileSync(`${cluster}.postgresql-15/PG_VERSION`, 'utf8')).toBe('15\n');
@@ -117,7 +117,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
     });
   });
 
-  it('is in its place at the next start when that was all that was missing', async () => {
+  it('is renamed into place at the next start if only that was left to do', async () => {
     renameSync(cluster, `${cluster}.upgraded`);
     const { url } = await scene.start();
     expect(await query(url, 'SELECT name FROM tenants')).toEqual([{ name: 'old' }]);

@@ -10,12 +10,12 @@ import { loadSettings } from '../../src/app/load-settings.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe("the operator's commands", () => {
+describe('operator commands', () => {
   let testDatabase: TestDatabase;
   let access: AccessServices;
 
   beforeAll(async () => {
-    // Not migrated: a command may come before the service's first start.
+    // Not migrated, because a command may run before the service's first start.
     testDatabase = await createTestDatabase({ migrate: false });
     expect(await run('tenant', 'list')).toMatchObject({ code: 0, errors: '' });
     access = await openAccessServices(testDatabase.url);
@@ -26,14 +26,14 @@ describe("the operator's commands", () => {
     await testDatabase.drop();
   });
 
-  it('make a tenant, grant it credits and list it', async () => {
+  it('create a tenant, grant it credits and list it', async () => {
     expect(await run('tenant', 'create', 'acme', '--credits', '5')).toMatchObject({ code: 0 });
     expect(await run('tenant', 'grant', 'acme', '7')).toMatchObject({ code: 0 });
     const { output } = await run('tenant', 'list');
     expect(output).toMatch(/^NAME +BALANCE +HELD +SPENT +KEYS +CREATED\nacme +12 +0 +0 +0 +2/);
   });
 
-  it("make, list and revoke operators' keys, the last one too", async () => {
+  it('create, list and revoke admin keys, even the last one', async () => {
     const made = await run(
       'admin',
       'create',
@@ -75,7 +75,7 @@ describe("the operator's commands", () => {
     ]);
   });
 
-  it('leave a row of the audit log for each change, and none where they fail', async () => {
+  it('record successful changes in the audit log', async () => {
     const key = (output: string): string => /^Id: +(\S+)$/m.exec(output)![1]!;
     expect(await run('tenant', 'create', 'audited', '--credits', '5')).toMatchObject({ code: 0 });
     expect(await run('tenant', 'create', 'audited')).toMatchObject({ code: 1 });
@@ -159,7 +159,7 @@ describe("the operator's commands", () => {
     expect(await limit()).toBeNull();
   });
 
-  it("set a key's monthly limit when it is made", async () => {
+  it("set a key's monthly limit at creation", async () => {
     await run('tenant', 'create', 'thrifty');
     const make = (...options: string[]) => run('key', 'create', 'thrifty', ...options);
     const { code, output } = await make('--name', 'capped', '--monthly-spend-limit', '700');
@@ -182,7 +182,7 @@ describe("the operator's commands", () => {
     ]);
   });
 
-  it('make no tenant twice', async () => {
+  it('create no second tenant with the same name', async () => {
     await run('tenant', 'create', 'twin', '--credits', '5');
     expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({
       code: 1,
@@ -224,7 +224,7 @@ describe("the operator's commands", () => {
     expect(await run('key', 'revoke', apiKeyId)).toMatchObject({ code: 0 });
   });
 
-  it('say in one line that there is no such tenant or key', async () => {
+  it('report an unknown tenant or key in one line', async () => {
     const id = randomUUID();
     for (const words of [
       ['tenant', 'grant', 'nobody', '5'],
@@ -238,13 +238,13 @@ describe("the operator's commands", () => {
     }
   });
 
-  it('say in one line that the database cannot be reached', async () => {
+  it('report an unreachable database in one line', async () => {
     const { code, errors } = await runWith('postgres://127.0.0.1:1/gateway', 'tenant', 'list');
     expect(code).toBe(1);
     expect(errors).toMatch(/^.*ECONNREFUSED.*\n$/);
   });
 
-  it('make a version of the configuration with the prices of a list, and no second one', async () => {
+  it('create one configuration version with the prices of a list', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'prices-'));
     const list = join(folder, 'list.json');
     const price = { litellm_provider: 'xai', input_cost_per_token: 1e-6, output_cost_per_token: 0 };
@@ -254,22 +254,22 @@ describe("the operator's commands", () => {
 
     expect(await run('catalogue', 'update', list, '--in-force')).toMatchObject({ code: 2 });
     const first = await apply();
-    expect(first.errors).toContain('1 are held back');
-    expect(first.output).toContain('Version 1 of the configuration has them');
+    expect(first.errors).toContain('held back: 1;');
+    expect(first.output).toContain('Version 1 of the configuration contains them');
     const id = 'xai/grok-4.3';
     expect(await shown()).toMatchObject({ models: [{ id, pricing: { prompt: '0.000001' } }] });
-    expect((await apply('--accept', 'grok-4.3')).errors).toContain('no price of that name');
+    expect((await apply('--accept', 'grok-4.3')).errors).toContain('no price with that name');
     const second = await apply('--accept', `${id}:completion`);
     expect({ code: second.code, errors: second.errors }).toEqual({ code: 0, errors: '' });
     const pricing = { prompt: '0.000001', completion: '0' };
     expect(await shown()).toMatchObject({
       models: [{ id, pricing, source: expect.stringContaining('LiteLLM') }],
     });
-    expect((await apply()).output).toContain('Version 2 of the configuration stays');
+    expect((await apply()).output).toContain('Version 2 of the configuration is unchanged');
     rmSync(folder, { recursive: true });
   });
 
-  it('find the catalogue complete', async () => {
+  it('confirm that the catalogue is complete', async () => {
     expect(await run('catalogue', 'check')).toMatchObject({ code: 0, errors: '' });
   });
 

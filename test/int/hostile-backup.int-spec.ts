@@ -24,7 +24,7 @@ type Header = Record<string, unknown> & {
   partitions: string[];
 };
 
-describe('a restore of a hostile archive', () => {
+describe('restore of a hostile archive', () => {
   let folder: string;
   let source: TestDatabase;
   let target: TestDatabase;
@@ -64,7 +64,7 @@ describe('a restore of a hostile archive', () => {
       ...words,
     );
 
-  /** With a checksum that is right, since anyone can compute one. */
+  /** Includes a valid checksum, since anyone can compute one. */
   async function forge(change: (members: Members) => Members): Promise<Buffer> {
     const stream = new PassThrough();
     const bytes = contentOf(stream);
@@ -92,7 +92,7 @@ describe('a restore of a hostile archive', () => {
     );
   const headerBytes = (): Buffer => members[0]![1];
 
-  /** Entries as tar has them, with the checksum of those that are files. */
+  /** Returns tar entries, with the checksum over the files. */
   function tarOf(...entries: [Entry, Buffer][]): Promise<Buffer> {
     const tar = pack();
     const digest = createHash('sha256');
@@ -105,7 +105,7 @@ describe('a restore of a hostile archive', () => {
     return contentOf(tar);
   }
 
-  /** A tar header with any size, and a checksum that is right. */
+  /** Returns a tar header with any size and a valid checksum. */
   function headOf(name: string, type: string, size: string | Buffer): Buffer {
     const head = Buffer.alloc(512);
     head.write(name, 0);
@@ -170,7 +170,7 @@ describe('a restore of a hostile archive', () => {
       ],
     ),
     [
-      'an extended header that gives another size',
+      'an extended header with another size',
       async () =>
         gzipSync(
           await tarOf(
@@ -180,7 +180,7 @@ describe('a restore of a hostile archive', () => {
         ),
     ],
     [
-      'members behind the end',
+      'members after the end',
       async () => {
         const tar = await tarOf([{ name: 'backup.json' }, headerBytes()]);
         return gzipSync(Buffer.concat([tar.subarray(0, -1024), tar]));
@@ -261,14 +261,14 @@ describe('a restore of a hostile archive', () => {
         ),
     ],
     [
-      'a balance that the entries do not give',
+      'a balance that does not match its entries',
       () => withTable('accounts', (rows) => rows.replace('1000000', '9000000')),
     ],
     ['a negative balance', () => withTable('accounts', (rows) => rows.replace('1000000', '-5'))],
-    ['a key of a tenant that is not there', () => withTable('tenants', () => '')],
+    ['a key of an unknown tenant', () => withTable('tenants', () => '')],
   ];
 
-  it.each(CASES)('refuses %s', async (_name, make) => {
+  it.each(CASES)('rejects %s', async (_name, make) => {
     const file = join(folder, 'evil');
     writeFileSync(file, await make());
     const before = await state();
@@ -280,7 +280,7 @@ describe('a restore of a hostile archive', () => {
     expect(process.memoryUsage.rss() - memory).toBeLessThan(400_000_000);
   });
 
-  it('takes names of tables with SQL for names of tables, and leaves them out', async () => {
+  it('treats SQL in table names as names and skips the tables', async () => {
     const evil = 'tenants"; DROP TABLE tenants; --';
     const bytes = await withHeader((header) =>
       header.tables.push({ name: evil, columns: ['a"b'] }),

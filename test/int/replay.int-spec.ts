@@ -17,24 +17,24 @@ import type { Report } from '../../src/operator/replay/report.js';
 const DAY = ['--from', '2026-01-13', '--to', '2026-01-14'];
 const REQUESTS = 120;
 const TABLES = ['request_logs', 'ledger_entries', 'accounts', 'holds', 'audit_log', 'instances'];
-/** Credits of the poor tenant beyond what it spent: enough for one more hold, and for no dearer day. */
+/** Credits of the poor tenant after its requests: enough for one more hold, not for a more expensive day. */
 const POOR_LEFT = 14_000;
 
-/** So that a few rows are many files, of many groups each. */
+/** Makes a few rows fill many files of many groups each. */
 class SmallFiles extends RequestLogArchiveService {
   protected override readonly sizes = { file: 60, group: 20 };
 }
 
-/** What a request costs at openai and at azure; each comes when the one before has ended. */
+/** Cost of a request at openai and at azure. Each begins after the previous one has ended. */
 const costsOf = (index: number) => ({
   openai: 500 + index + 2 * (40 + index),
   azure: 2 * (500 + index) + 3 * (40 + index),
 });
 
-/** `npm run gateway -- replay` over a day of the log of two tenants, one of which is poor. */
+/** Replays a day of the log of two tenants, one of which has few credits. */
 describe('replay', () => {
   let testDatabase: TestDatabase;
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const folder = mkdtempSync(join(tmpdir(), 'replay-'));
   const catalogue = join(folder, 'catalogue.json');
   let cost = 0;
   let spentByEach = 0;
@@ -65,7 +65,7 @@ describe('replay', () => {
     return runOperatorCommand(environment, ...words);
   }
 
-  /** A request each 5 minutes, of which each tenth was answered by the second provider. */
+  /** One request every 5 minutes, every tenth answered by the second provider. */
   async function seed(name: string, left: number): Promise<void> {
     const { database } = testDatabase;
     const { rows } = await database.query<{ tenant: string; key: string }>(
@@ -86,7 +86,7 @@ describe('replay', () => {
         ...{ promptTokens: 500 + index, completionTokens: 40 + index, vendorCost: charged },
         ...{ firstTokenMs: 300, latencyMs: 1_300, generationTimeMs: 1_000, streamed: true },
         attempts: [attempt({ route: `${provider}/${MODEL}`, vendor_cost: charged })],
-        // Of every other one it is known that it asked for nothing that bears on this.
+        // Every other row records options that have no effect here.
         otherUsage: index % 2 === 0 ? '{"asked":{"n":1}}' : null,
       });
     }
@@ -115,7 +115,7 @@ describe('replay', () => {
     return { ...done, report };
   }
 
-  /** Of each table how many rows it has, and by which transaction the latest of them was written. */
+  /** Returns the row count of each table and the transaction of its latest row. */
   async function written(): Promise<unknown> {
     const { rows } = await testDatabase.database.query(
       TABLES.map(
@@ -126,7 +126,7 @@ describe('replay', () => {
     return rows;
   }
 
-  it('costs without a change what the ledger charged, and writes nothing', async () => {
+  it('costs what the ledger charged without a change, and writes nothing', async () => {
     const before = await written();
     const { code, errors, output, report } = await runReplay();
     expect({ code, errors: errors.replace(/^.*were read.*\n/, '') }).toEqual({
@@ -143,7 +143,7 @@ describe('replay', () => {
     expect(output).toContain('(+0.00 %)');
   });
 
-  it('moves what a vendor served to the second at its prices, as far as credits reach', async () => {
+  it('moves a removed vendor’s requests to the second at its prices, within available credits', async () => {
     const page = join(folder, 'report.html');
     const words = ['--without', 'openai', '--fault', 'gone', '--html', page];
     const { code, report } = await runReplay(...words);
@@ -178,12 +178,12 @@ describe('replay', () => {
     expect(readFileSync(page, 'utf8')).toContain('&lt;/script&gt;poor');
   });
 
-  it('takes it away for an hour, from one moment to the next', async () => {
+  it('removes a vendor for exactly one hour', async () => {
     const { report } = await runReplay(
       ...['--without', `openai:${MODEL}`, '--fault', 'gone'],
       ...['--without-from', '2026-01-13T02:00Z', '--without-to', '2026-01-13T03:00Z'],
     );
-    // From the 12th to the 23rd request, one of which went to azure anyway.
+    // The 12th to the 23rd request, one of which went to azure anyway.
     let added = 0;
     for (let index = 12; index < 24; index++) {
       const { openai, azure } = costsOf(index);
@@ -194,41 +194,41 @@ describe('replay', () => {
   });
 
   it.each([
-    ['nothing is beyond', 0, ['--max-failures', '50%', '--max-402', '100', '--max-429', '0']],
-    ['a bound is passed', 1, ['--max-added-p95', '100ms']],
+    ['no bound is exceeded', 0, ['--max-failures', '50%', '--max-402', '100', '--max-429', '0']],
+    ['a bound is exceeded', 1, ['--max-added-p95', '100ms']],
     [
-      'another is passed',
+      'another bound is exceeded',
       1,
       ['--max-added-p95', '60000', '--scale', '2', '--max-cost-increase', '50%'],
     ],
-  ])('says by its exit code that %s', async (_, code, bounds) => {
+  ])('reports by its exit code that %s', async (_, code, bounds) => {
     const done = await runReplay('--without', 'openai', ...bounds);
     expect(done.code).toBe(code);
     expect(done.report().passed_bounds).toHaveLength(code);
   });
 
-  it('says that nothing went to what was to be taken away', async () => {
+  it('warns when no request went to the removed target', async () => {
     const { output } = await runReplay('--without', 'nobody');
-    expect(output).toContain('Warning: nothing went to nobody');
+    expect(output).toContain('Warning: no request went to nobody');
   });
 
   it.each([
     [['--from', 'yesterday'], '--from must be an ISO 8601 time'],
     [['--to', '2026-01-12'], '--to must be later than --from'],
-    [['--without', 'open ai'], '--without must be a provider'],
+    [['--without', 'open ai'], '--without must name a provider'],
     [['--without-from', '2026-01-15'], 'must leave a span within the window'],
     [['--fault', '418'], '--fault must be one of'],
     [['--scale', '0.5'], '--scale must be a number from 1'],
     [['--speed', 'fast'], '--speed must be a number'],
-    [['--max-failures', '1'], '--max-failures must be a share in per cent'],
+    [['--max-failures', '1'], '--max-failures must be a percentage'],
     [['--max-402', 'none'], '--max-402 must be an integer'],
     [['--nonsense', '1'], "Unknown option '--nonsense'"],
-  ])('does not take %j', async (words, message) => {
+  ])('rejects %j', async (words, message) => {
     const { code, errors } = await runReplay(...words);
     expect({ code, errors }).toEqual({ code: 2, errors: expect.stringContaining(message) });
   });
 
-  it('says that there is nothing in a window without requests', async () => {
+  it('fails for a window without requests', async () => {
     const { code, errors } = await runReplay('--from', '2025-01-13', '--to', '2025-01-14');
     expect({ code, errors }).toEqual({
       code: 2,
@@ -236,7 +236,7 @@ describe('replay', () => {
     });
   });
 
-  it('refuses what is no replay of what was, unless it is taken all the same', async () => {
+  it('rejects an uncalibrated replay unless --uncalibrated is given', async () => {
     await testDatabase.database.query(
       `UPDATE request_logs SET cost = cost * 2, model_charge = model_charge * 2`,
     );
@@ -251,7 +251,7 @@ describe('replay', () => {
     );
   });
 
-  it('meets limits per minute when requests come faster, and says whose', async () => {
+  it('applies per-minute limits when requests arrive faster, and reports affected tenants', async () => {
     await testDatabase.database.query(
       `UPDATE api_keys SET rate_limit_per_minute = 10 FROM tenants
        WHERE tenants.id = tenant_id AND tenants.name = 'rich'`,
@@ -259,7 +259,7 @@ describe('replay', () => {
     const words = ['--speed', '60', '--uncalibrated', '--max-429'];
     const { code, report, output } = await runReplay(...words, '0');
     expect(code).toBe(1);
-    // One each 5 seconds, so two of each minute's twelve.
+    // One every 5 seconds, so two of each minute's twelve.
     const groups = report().groups.map(({ tenant, model, before, after }) => ({
       ...{ tenant, model, was: before.too_many, would: after.too_many },
     }));
@@ -269,17 +269,17 @@ describe('replay', () => {
         { tenant: '</script>poor', model: MODEL, was: 0, would: 0 },
       ]),
     );
-    expect(output).toContain('Beyond its bound: --max-429: 20 is more than 0');
+    expect(output).toContain('Bound exceeded: --max-429: 20 is more than 0');
     expect((await runReplay(...words, '20')).code).toBe(0);
   });
 
-  describe('of a month in the archive', () => {
+  describe('of an archived month', () => {
     let s3: TestS3;
     let before: Report;
 
     beforeAll(async () => {
       const { database } = testDatabase;
-      // A limit of which a part was spent before the window began.
+      // A limit that was partly spent before the window.
       await database.query('UPDATE api_keys SET monthly_spend_limit = 100000000');
       await database.query(
         `INSERT INTO key_months (api_key_id, month, spent)
@@ -303,7 +303,7 @@ describe('replay', () => {
         S3_REGION: s3.config.region,
       });
 
-    it('says that it is not read without its bucket', async () => {
+    it('warns that the archive is not read without its bucket', async () => {
       const { code, errors } = await runReplay();
       expect({ code, errors }).toEqual({
         code: 2,
@@ -311,7 +311,7 @@ describe('replay', () => {
       });
     });
 
-    it('comes to the same as it did in the database', async () => {
+    it('gives the same result as from the database', async () => {
       withBucket();
       const { code, report } = await runReplay('--without', 'openai', '--fault', 'gone');
       expect(code).toBe(0);
@@ -319,7 +319,7 @@ describe('replay', () => {
       expect(before.all.before).toMatchObject({ requests: 2 * REQUESTS, cost });
     });
 
-    it('is played with what the database has, in the order of both', async () => {
+    it('merges archived and stored rows in order', async () => {
       const { database } = testDatabase;
       const { rows } = await database.query<{ tenant: string; key: string }>(
         `SELECT tenants.id AS tenant, api_keys.id AS key
@@ -339,7 +339,7 @@ describe('replay', () => {
       });
     });
 
-    it('says that the bucket cannot be reached', async () => {
+    it('fails when the bucket is unavailable', async () => {
       Object.assign(withBucket(), { S3_ENDPOINT: 'http://127.0.0.1:9' });
       const { code, errors } = await runReplay();
       withBucket();

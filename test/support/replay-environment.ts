@@ -9,7 +9,7 @@ import { ReplayLimits } from '../../src/operator/replay/replay-limits.js';
 import { ReplayTime } from '../../src/operator/replay/replay-time.js';
 import { Replay } from '../../src/operator/replay/replay.js';
 import type { ReplayResult } from '../../src/operator/replay/replay-result.js';
-import type { ReplayWorld } from '../../src/operator/replay/replay-environment.js';
+import type { ReplayEnvironment } from '../../src/operator/replay/replay-environment.js';
 import { VirtualClock } from '../../src/operator/replay/virtual-clock.js';
 import type { LoggedAttempt } from '../../src/core/request-log/request-log-row.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
@@ -23,7 +23,7 @@ export const WINDOW: Window = {
 };
 export const MODEL = 'openai/gpt-x';
 
-/** At openai a token costs 1 credit in and 2 out, at azure 2 and 3. */
+/** A token costs 1 credit in and 2 out at openai, 2 and 3 at azure. */
 export const CATALOGUE_ROW: JsonObject = {
   id: MODEL,
   kind: 'chat',
@@ -52,7 +52,7 @@ export function attempt(fields: Partial<LoggedAttempt> = {}): LoggedAttempt {
   };
 }
 
-/** 1,000 tokens in and 500 out, answered by openai from 205 to 1,005 ms after it came in, for 2,000 credits. */
+/** 1,000 tokens in, 500 out, answered by openai between 205 and 1,005 ms after arrival for 2,000 credits. */
 export function windowRow(atMs: number, fields: Partial<WindowRow> = {}): WindowRow {
   return {
     ...requestLogRow({
@@ -76,7 +76,7 @@ export function windowRow(atMs: number, fields: Partial<WindowRow> = {}): Window
   };
 }
 
-/** The same by azure, which takes 300 ms to its first content and 1,000 more to its end. */
+/** The same answered by azure, with 300 ms to first content and 1,000 ms more. */
 export function azureRow(atMs: number, fields: Partial<WindowRow> = {}): WindowRow {
   return windowRow(atMs, {
     provider: 'azure',
@@ -90,7 +90,7 @@ export function azureRow(atMs: number, fields: Partial<WindowRow> = {}): WindowR
   });
 }
 
-export function replayWorld(fields: Partial<ReplayWorld> = {}): ReplayWorld {
+export function replayEnvironment(fields: Partial<ReplayEnvironment> = {}): ReplayEnvironment {
   return {
     callers: new Map(),
     tenantNames: new Map([[TENANT, 'acme']]),
@@ -118,26 +118,26 @@ export function replayWorld(fields: Partial<ReplayWorld> = {}): ReplayWorld {
 }
 
 interface ReplayedWindow {
-  world?: Partial<ReplayWorld>;
-  /** What is taken away. */
+  environment?: Partial<ReplayEnvironment>;
+  /** Target to remove. */
   without?: string;
   kind?: FaultKind;
   span?: Window;
-  /** Looks at limits of open requests, and with `minutes` at those per minute as well. */
+  /** Applies limits of requests in flight, with `minutes` also per-minute limits. */
   limits?: 'open' | 'minutes';
   speed?: number;
   copies?: number;
-  /** Ids of accounts with openai, where there are several. */
+  /** Ids of accounts at openai, if several. */
   accounts?: readonly string[];
-  /** Rows from which vendors are learned besides. */
+  /** More rows for vendor statistics. */
   learned?: readonly WindowRow[];
 }
 
-/** Plays rows again. @returns what became of each, in their order, and the calls to vendors */
+/** Replays rows. @returns the result of each in their order, and the number of vendor calls */
 export async function replayRows(
   rows: readonly WindowRow[],
   {
-    world: fields,
+    environment: fields,
     without,
     kind = '503',
     span = WINDOW,
@@ -147,19 +147,19 @@ export async function replayRows(
     ...options
   }: ReplayedWindow = {},
 ) {
-  const world = replayWorld(fields);
+  const environment = replayEnvironment(fields);
   const vendors = new LearnedVendors();
   for (const row of [...rows, ...(options.learned ?? [])]) vendors.learn(row);
   const clock = new VirtualClock(WINDOW.from.getTime());
   const results: ReplayResult[] = [];
   const target = without === undefined ? undefined : readTarget(without);
   const replay = new Replay({
-    world,
+    environment,
     vendors,
     time: new ReplayTime(clock, WINDOW.from.getTime(), speed),
     config: new ReplayConfig(
       settingsWith(options.accounts),
-      world,
+      environment,
       new Set([...vendors.providers, 'azure']),
     ),
     ...(target && { faults: new Faults([target], kind, span) }),

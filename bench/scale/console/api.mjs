@@ -1,4 +1,4 @@
-/** A caller of the gateway's JSON API who takes no error for an answer. */
+/** A client of the gateway's JSON API that throws for error statuses. */
 export function apiOf(url, key) {
   const send = (method, path, body, headers = {}) =>
     fetch(url + path, {
@@ -9,12 +9,11 @@ export function apiOf(url, key) {
   const ask = async (method, path, body, headers) => {
     const response = await send(method, path, body, headers);
     const text = await response.text();
-    if (!response.ok)
-      throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
     return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
   };
   return {
-    /** The answer, whatever it is. */
+    /** Sends a request and returns the response whatever its status. */
     send,
     get: (path) => ask('GET', path),
     post: (path, body, headers) => ask('POST', path, body, headers),

@@ -1,4 +1,4 @@
-/** What the API makes only now, and what only a login at an issuer makes: written as if it had been so for weeks. */
+/** Backdates data that the API creates now, and adds people, who otherwise need a login at an issuer. */
 import { createHash, randomUUID } from 'node:crypto';
 
 const PEOPLE = [
@@ -11,10 +11,10 @@ const PEOPLE = [
 ];
 
 /**
- * People of every role, each with a session, as nobody logs in at an issuer here; and all that is there put
- * back to when it would have been made.
+ * Adds people of every role with a session each, since there is no issuer here, and backdates everything
+ * created so far.
  *
- * @returns the sessions' tokens by role
+ * @returns session tokens by role
  */
 export async function addPeople(pool, acmeId) {
   const sessions = {};
@@ -43,7 +43,7 @@ export async function addPeople(pool, acmeId) {
   return sessions;
 }
 
-/** Tenants and keys are as old as the rows that name them, and something was changed and told of meanwhile. */
+/** Makes tenants and keys as old as the rows that name them, with changes and notifications in between. */
 export async function dateBack(pool, days) {
   for (const table of ['tenants', 'api_keys', 'guardrails']) {
     await pool.query(
@@ -56,7 +56,7 @@ export async function dateBack(pool, days) {
   await pool.query(ALERTED_BEFORE);
 }
 
-/** What was changed in the weeks before: keys and logins, as the service writes them. */
+/** Earlier changes of keys and logins, in the form that the service writes. */
 const AUDITED_BEFORE = `
   INSERT INTO audit_log (actor_kind, actor_id, actor_name, tenant_id, action, target_type, target_id, before, after, created_at)
   SELECT 'api_key', key.id::text, key.name, key.tenant_id,

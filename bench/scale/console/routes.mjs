@@ -1,7 +1,7 @@
 import { CatalogueService } from '../../../dist/src/core/catalogue/catalogue.service.js';
 import { priceSnapshotOf } from '../../../dist/src/core/ledger/receipts/price-snapshot.js';
 
-/** What tenants of the seeded system ask for: alias, endpoint, share, milliseconds before the first token and for each. */
+/** Requests of the seeded tenants: alias, endpoint, share, ms to the first token and per token. */
 const ASKED_FOR = [
   ['openai/gpt-4o-mini', 'chat', 24, 380, 9],
   ['anthropic/claude-haiku-5-5', 'messages', 17, 450, 8],
@@ -14,15 +14,15 @@ const ASKED_FOR = [
   ['openai/gpt-5-mini', 'chat', 3, 900, 13],
   ['openai/gpt-4o', 'chat', 2, 610, 14],
 ];
-/** Of the requests that a model's first route should answer, so many are answered by its second. */
+/** Share of requests that a model's second route answers. */
 const FALLBACK_SHARE = 0.06;
-/** `GATEWAY_BYOK_FEE_PERCENT` unless it is set. */
+/** Default of `GATEWAY_BYOK_FEE_PERCENT`. */
 export const BYOK_FEE_PERCENT = 5;
 
 /**
- * The routes that answer, with the catalogue's own prices, so that every cost can be reckoned again.
+ * Returns the routes that answer, with the catalogue's prices, so that every cost can be recomputed.
  *
- * @returns rows for the table `seed_routes`, and the price sheets that they name
+ * @returns rows for the table `seed_routes`, and the price snapshots that they name
  */
 export function seededRoutes() {
   const catalogue = new CatalogueService({ catalogueFile: undefined });
@@ -50,7 +50,7 @@ export function seededRoutes() {
   return { rows: rows.map((row, index) => ({ n: index + 1, ...row })), sheets };
 }
 
-/** The lower ends of as many parts of 0 to 1 as there are weights, for `width_bucket`. */
+/** Splits 0 to 1 by weights and returns the lower bounds, for `width_bucket`. */
 export function lowerEnds(weights) {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let before = 0;

@@ -1,35 +1,35 @@
-/** Rows by the million: what years of calls leave in the log and in the ledger, made by PostgreSQL itself. */
+/** Generates millions of log and ledger rows in PostgreSQL, as years of calls would leave them. */
 import { BYOK_FEE_PERCENT, lowerEnds, seededRoutes } from './routes.mjs';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 export const DAYS = 90;
 const CHUNK = 120_000;
-/** What a grant at the start of a month has above what the month will cost. */
+/** Grants at the start of a month exceed its cost by this factor. */
 const GRANTED_ABOVE = 1.1;
-/** Half a working day on which a vendor was down, so many days before the end. */
+/** Half a working day of vendor downtime, and how many days ago it was. */
 const OUTAGE = { provider: 'openai', daysAgo: 12, hours: 3 };
 
 /**
- * Fills the log and the ledger of the last 90 days, and every sum that rests on them.
+ * Fills the log and the ledger of the last 90 days, and all totals.
  *
  * @param pool of `pg`
- * @param tenants `{id, keys, weight, users, balanceDays}` of each: keys' ids, its share of the rows, how many
- *   end users it has, and for how many days its balance is to reach
+ * @param tenants `{id, keys, weight, users, balanceDays}` of each: key ids, share of the rows, number of end
+ *   users, and for how many days its balance lasts
  */
 export async function seedRows(pool, { rows, tenants, until = new Date() }) {
   const endMs = until.getTime() - 5 * 60_000;
   const hours = hourlyCounts(rows, endMs);
   await prepare(pool, tenants, endMs);
   const chunks = chunked(hours);
-  // Two at a time, as many as a small machine has processors; each is a span of time of its own.
+  // Two in parallel, for the two cores of a small machine, each for its own time span.
   await Promise.all([0, 1].map((half) => fillChunks(pool, chunks, half, endMs)));
   await addGuardrailEvents(pool);
   await addUp(pool, endMs);
   await pool.query('DROP TABLE seed_tenants, seed_routes');
 }
 
-/** More in working hours than at night and at weekends, and twice as many at the end as 90 days before. */
+/** More in working hours than at night and on weekends, and twice as many at the end as 90 days before. */
 function hourlyCounts(rows, endMs) {
   const firstMs = Math.floor((endMs - DAYS * DAY_MS) / HOUR_MS) * HOUR_MS + HOUR_MS;
   const hours = [];
@@ -101,7 +101,7 @@ function withLowerEnds(weighted) {
 async function fillChunks(pool, chunks, half, endMs) {
   const client = await pool.connect();
   try {
-    // The same rows at each run, but for their ids; and nobody misses them after a power cut.
+    // The same rows on each run, except ids. They need not survive a power failure.
     await client.query(`SELECT setseed($1)`, [half === 0 ? 0.25 : 0.75]);
     await client.query(`SET synchronous_commit = off; SET work_mem = '256MB'`);
     const middle = Math.ceil(chunks.length / 2);
@@ -119,7 +119,7 @@ async function fillChunks(pool, chunks, half, endMs) {
   }
 }
 
-/** A random id that names its month as `mintRequestId` makes it. */
+/** A random id that encodes its month like `mintRequestId`. */
 const REQUEST_ID = `(
   '6d6f6e74-' || left(mark, 4) || '-4' || right(mark, 3) || '-' || substr(gen_random_uuid()::text, 20)
 )::uuid`;
@@ -201,7 +201,7 @@ const FILL = `
   INSERT INTO ledger_entries (tenant_id, kind, amount, request_id, created_at)
   SELECT tenant_id, 'charge', -cost, request_id, created_at FROM log WHERE cost > 0`;
 
-/** What was marked was found by one of the tenant's guardrails, a third of the time in the answer. */
+/** Flagged requests were matched by one of the tenant's guardrails, a third of them in the answer. */
 async function addGuardrailEvents(pool) {
   await pool.query(`
     INSERT INTO guardrail_events (tenant_id, guardrail_id, request_id, action, direction, created_at)
@@ -220,7 +220,7 @@ async function addGuardrailEvents(pool) {
     ) AS found WHERE guardrail_id = guardrails.id`);
 }
 
-/** Grants that reach for what was spent and for some days more, and the totals of keys, months and accounts. */
+/** Adds grants that cover the spend and some more days, and totals of keys, months and accounts. */
 async function addUp(pool, endMs) {
   await pool.query(`
     CREATE TEMP TABLE seed_sums AS
@@ -246,7 +246,7 @@ async function addUp(pool, endMs) {
      FROM seed_sums JOIN seed_tenants ON seed_tenants.id = tenant_id GROUP BY tenant_id, month`,
     [new Date(endMs - DAYS * DAY_MS)],
   );
-  // What is left is made to reach for as many days as the tenant is to have, at the pace of the last month.
+  // Sets the balance to last as many days as configured at the pace of the last month.
   await pool.query(`
     WITH pace AS (
       SELECT tenant.id, "balanceDays" * sum(cost) / ${DAYS} AS target,

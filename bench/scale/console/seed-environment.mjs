@@ -1,4 +1,4 @@
-/** What people and programs have made in the seeded system: all of it over the gateway's own API, so the audit log has it. */
+/** Resources of the seeded system, created over the gateway's API, so that they are in the audit log. */
 import { setTimeout as wait } from 'node:timers/promises';
 
 const NAMES = [
@@ -75,12 +75,12 @@ const ACME_KEYS = [
 ];
 
 /**
- * Makes tenants, keys, guardrails, alerts and what else belongs to a gateway that has been in use, and has it
- * answer some calls and jobs.
+ * Creates tenants, keys, guardrails, alerts and everything else of a gateway in use, and makes some calls
+ * and jobs.
  *
  * @param api of `apiOf`, with the admin key
- * @param vendorUrl where webhooks and traces go
- * @returns the facts that whoever looks at the system needs: ids, keys, and the tenants to seed rows for
+ * @param vendorUrl receives webhooks and traces
+ * @returns ids and keys for testers, and the tenants to seed rows for
  */
 export async function furnish(api, vendorUrl) {
   const acme = await api.post('/v1/admin/tenants', {
@@ -200,7 +200,7 @@ async function furnishAcme(owner, tenantId, api, vendorUrl) {
   }
 }
 
-/** Real calls, so that receipts, contents and attempts of the gateway's own making are there to look at. */
+/** Makes real calls, so that there are receipts, stored content and attempts to look at. */
 async function call(app) {
   const chat = (model, content, more = {}) => ({
     model,
@@ -257,7 +257,7 @@ async function runJobs(app) {
   const limitMs = Date.now() + 60_000;
   for (const id of ids) {
     while (['queued', 'in_progress'].includes((await app.get(`/v1/jobs/${id}`)).status)) {
-      if (Date.now() > limitMs) throw new Error(`The job ${id} does not end`);
+      if (Date.now() > limitMs) throw new Error(`The job ${id} did not end`);
       await wait(200);
     }
   }

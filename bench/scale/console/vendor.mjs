@@ -2,8 +2,8 @@ import http from 'node:http';
 import { once } from 'node:events';
 
 /**
- * What the seeded gateway has outside of itself: vendors that say that they are well, and receivers of
- * webhooks and traces. What it does not know it answers with 404.
+ * External services of the seeded gateway: healthy vendors, and receivers of webhooks and traces.
+ * Responds with 404 to anything else.
  */
 export async function startVendor() {
   const server = http.createServer((request, response) => {

@@ -7,11 +7,11 @@ import { modelRow } from '../gateway-process.mjs';
 import { OddReader } from '../irregular-reader.mjs';
 import { VENDOR_TROUBLES } from './plan.mjs';
 
-/** Longer than any answer takes here: who waits longer has left. */
+/** Longer than any response takes here. */
 const ANSWER_LIMIT_MS = 40_000;
-/** The most that is held: 400 tokens of prompt and 2,000 of output, at the prices of the bench. */
+/** The maximum hold: 400 prompt tokens and 2,000 output tokens at the bench's prices. */
 const MAX_COST = costOf({ promptTokens: 400, completionTokens: 2_000 });
-/** What a stream that says that it has failed, or was cut behind that, lacks. */
+/** Faults of a stream that reported a failure, or was cut after it did. */
 const INCOMPLETE = [
   'the model is ',
   'the answer does not say that it is complete',
@@ -19,7 +19,7 @@ const INCOMPLETE = [
   'the stream ends within an event',
   'a block has not ended',
 ];
-/** Said of a response that could not be kept while the database was away. */
+/** Fault of a response that could not be stored during a database outage. */
 const NOT_KEPT = 'store is false, not true';
 const KEPT_WAITING = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT/;
 const BROKEN = /^(?:[A-Z][A-Z_]+|\w*Error): /;
@@ -46,7 +46,7 @@ for (const trouble of VENDOR_TROUBLES) {
   }
 }
 
-/** The catalogue's rows of all that is asked for. */
+/** Returns the catalogue rows of all requested models. */
 export function catalogueRows() {
   return Object.entries(WORKLOADS).map(([name, { alias, model }]) => {
     const [, trouble, kind] = name.split(' ');
@@ -56,18 +56,18 @@ export function catalogueRows() {
   });
 }
 
-/** Sends the calls of a plan to the gateways that are there, and notes what each caller saw. */
+/** Sends the planned calls to available gateways and records what each caller saw. */
 export class Callers {
   /** @type {import('./verdicts.mjs').Seen[]} */
   seen = [];
-  /** Calls that found nobody. */
+  /** Number of calls that found no gateway. */
   unsent = 0;
   #gateways;
   #keys;
   #pools;
   #numbers = 0;
 
-  /** @param keys of the tenants */
+  /** @param keys one per tenant */
   constructor(gateways, keys) {
     this.#gateways = gateways;
     this.#keys = keys;
@@ -77,7 +77,7 @@ export class Callers {
     );
   }
 
-  /** Evenly over so many seconds. Resolves when the last call is over. */
+  /** Spreads calls evenly over a time. Resolves when the last one has ended. */
   async send(calls, seconds) {
     const startedMs = Date.now();
     const running = calls.map(async (call, index) => {
@@ -112,7 +112,7 @@ export class Callers {
       startedAtMs: Date.now(),
     };
     const saw = await this.#dispatch(call, request, gateway.name);
-    // Refused before it was a request: nobody listened.
+    // Refused before it was a request: no gateway listened.
     if (saw.fault?.includes('ECONNREFUSED')) this.unsent++;
     else this.seen.push({ ...note, ...saw, endedAtMs: Date.now() });
   }
@@ -146,7 +146,7 @@ export class Callers {
     return reader.done;
   }
 
-  /** Asks for a response in the background, which `findEndings` looks after. */
+  /** Requests a background response, which `findEndings` follows up. */
   async #inBackground(request, apiKey, instance) {
     const body = JSON.stringify({
       model: request.alias,
@@ -171,7 +171,7 @@ export class Callers {
     }
   }
 
-  /** How the responses in the background stand, as their callers see it. @returns how many go on */
+  /** Polls background responses. @returns how many are still running */
   async findEndings() {
     let open = 0;
     for (const seen of this.seen) {
@@ -190,7 +190,7 @@ export class Callers {
 
 const isEnded = (status) => ['completed', 'failed', 'cancelled', 'incomplete'].includes(status);
 
-/** Leaves after so many milliseconds, whatever has come by then. */
+/** Disconnects after a number of milliseconds, whatever has arrived. */
 class EarlyLeaver extends OddReader {
   #afterMs;
 
@@ -200,7 +200,7 @@ class EarlyLeaver extends OddReader {
   }
 
   onRequestStart(controller) {
-    setTimeout(() => controller.abort(new Error('The caller leaves.')), this.#afterMs);
+    setTimeout(() => controller.abort(new Error('The caller disconnects.')), this.#afterMs);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Loaded before a gateway (`--import`): its clock is off by as many seconds as stand in the file that
- * `FAULTS_CLOCK_FILE` names. Timers go on as ever, as they do when a machine's clock is set.
+ * Preloaded into a gateway (`--import`): shifts its clock by the seconds in the file named by
+ * `FAULTS_CLOCK_FILE`. Timers are not affected, as when a machine's clock is set.
  */
 import { readFileSync } from 'node:fs';
 import { setInterval } from 'node:timers';
@@ -22,7 +22,7 @@ const parent = process.ppid;
 
 readOffset();
 setInterval(() => {
-  // Whoever does harm to it has gone, and nobody is left to stop it.
+  // The parent has exited, so no one would stop this process.
   if (process.ppid !== parent) process.exit(1);
   readOffset();
 }, POLL_MS).unref();

@@ -30,15 +30,15 @@ const LIMITS = {
 const TABLE_LIMIT_BYTES = 1024 * 1024;
 const LOG_LIMIT_BYTES = 64 * 1024;
 
-/** Everything that a run needs, as an operator has it, and what can be done to it. */
-export class World {
+/** The system under test, as operators run it, and the faults that can be injected. */
+export class FaultEnvironment {
   gateways = [];
   worker;
   redis;
   postgres;
   vendor;
   keys;
-  /** From when to when the database took nothing. */
+  /** Periods in which the database accepted no writes. */
   outages = [];
   #folder;
   #servers = [];
@@ -49,7 +49,7 @@ export class World {
   }
 
   async start({ gateways, workers, tenants }) {
-    // PostgreSQL does not run as root, and has to pass through.
+    // PostgreSQL does not run as root and needs access to the folder.
     chmodSync(this.#folder, 0o711);
     const log = (name) => ({ servers: this.#servers, logFile: join(this.#folder, `${name}.log`) });
     const [postgres, mock] = await Promise.all([
@@ -69,13 +69,13 @@ export class World {
       this.gateways.push(await this.#service(`gateway-${number}`, BUILT_SERVICE, environment));
     }
     if (workers > 0) this.worker = await this.#service('worker', BUILT_WORKER, environment);
-    // The first one makes the tables.
+    // The first gateway creates the tables.
     await this.gateways[0].start();
     const others = [...this.gateways.slice(1), this.worker].filter(Boolean);
     await Promise.all(others.map((service) => service.start()));
   }
 
-  /** @param fault of the plan; resolves when it is over and whatever it hit is back */
+  /** @param fault of the plan; resolves when it has ended and everything affected has recovered */
   async hit({ kind, seconds, target, jumpSeconds, variant }) {
     const ms = seconds * 1_000;
     const gateway = this.gateways[target];
@@ -101,13 +101,13 @@ export class World {
     await faults[kind]();
   }
 
-  /** Programs that ended by themselves, in words. */
+  /** Descriptions of unexpected exits. */
   get deaths() {
     const programs = [...this.gateways, this.worker, this.redis];
     return programs.flatMap((program) => program?.deaths ?? []);
   }
 
-  /** Everybody's clock is right again. */
+  /** Resets all clocks. */
   setClocksRight() {
     for (const { name } of this.gateways) writeFileSync(clockFile(this.#folder, name), '0');
   }
@@ -119,7 +119,7 @@ export class World {
     await this.postgres?.stop();
   }
 
-  /** What is left when this process ends without having stopped it. */
+  /** Kills what is left when this process exits without having stopped it. */
   killAll() {
     for (const service of [...this.gateways, this.worker, this.redis, this.postgres]) {
       if (service?.pid !== undefined) sendSignal(service.pid, 'SIGKILL');

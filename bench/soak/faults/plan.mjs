@@ -1,10 +1,10 @@
 /**
- * What a run does, made from its seed alone: which requests are sent in whose name and what befalls them,
- * and which faults hit the processes, when and for how long.
+ * Plans a run from its seed alone: the requests, their callers and their faults, and which faults hit the
+ * processes, when and for how long.
  */
 import { Random } from '../../seeded-random.mjs';
 
-/** How a vendor spoils an answer: see faulty-vendor.mjs. */
+/** How a vendor spoils a response: see faulty-vendor.mjs. */
 export const VENDOR_TROUBLES = [
   '500',
   '429',
@@ -16,7 +16,7 @@ export const VENDOR_TROUBLES = [
   'garbage-late',
   'usage-late',
 ];
-/** Kinds of requests, each as often as it stands here. */
+/** Kinds of requests, as frequent as listed here. */
 const KINDS = [
   ...Array(8).fill('chat'),
   ...Array(6).fill('stream'),
@@ -25,12 +25,12 @@ const KINDS = [
   ...Array(2).fill('response'),
   'background',
 ];
-const LEAVERS = ['leaves-stream', 'leaves-early', 'leaves-paced'];
+const DISCONNECTS = ['leaves-stream', 'leaves-early', 'leaves-paced'];
 
 /**
- * Each lane has one fault at a time, the lanes overlap; its share of the faults, of what is left the last
- * one takes all. Per kind the longest time it lasts in seconds, and
- * how often it comes in its lane's order.
+ * Groups of faults: one fault at a time within a group, while groups overlap. `share` is the group's part
+ * of all faults; the last one gets the rest. Per kind: the longest duration in seconds, repeated
+ * according to its frequency.
  */
 const LANES = [
   {
@@ -44,7 +44,7 @@ const LANES = [
       ['kill-gateway', 1.5],
       ['stop-worker', 6],
       ['clock', 0.2],
-      // Long enough for the others to take it for dead.
+      // Long enough for the others to consider it dead.
       ['stop-gateway', 26],
     ],
   },
@@ -73,10 +73,10 @@ const LANES = [
   },
 ];
 
-/** In so long a run each fault may take its whole time; those behind it come a little later. */
+/** In runs this long, each fault can last its full time; later ones then shift slightly. */
 const LONG_RUN_SECONDS = 300;
 
-/** Of all faults: those that hit processes; the rest hit single requests. */
+/** Share of faults that hit processes; the rest hit single requests. */
 const PROCESS_SHARE = 0.15;
 const LEAVER_SHARE = 0.35;
 
@@ -90,7 +90,7 @@ export function makePlan({ seed, requests, faults, seconds, tenants, gateways, w
   for (let index = 0; index < requests; index++) {
     let kind = random.pick(KINDS);
     let trouble;
-    if (index < leavers) kind = random.pick(LEAVERS);
+    if (index < leavers) kind = random.pick(DISCONNECTS);
     else if (index < ofRequests) {
       kind = random.pick(['chat', 'stream']);
       trouble = random.pick(VENDOR_TROUBLES);
@@ -115,7 +115,7 @@ export function makePlan({ seed, requests, faults, seconds, tenants, gateways, w
   return { calls, lanes };
 }
 
-/** Begins at another place of the list with each seed. */
+/** Starts at a different place of the list for each seed. */
 function makeFaults(random, kinds, { count, seconds, gateways }) {
   const slot = seconds / count;
   const room = seconds >= LONG_RUN_SECONDS ? Infinity : Math.max(slot * 0.6, 0.3);

@@ -22,20 +22,20 @@ const NOBODY = 65_534;
 const DATABASE = 'gateway';
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 50;
-/** Of the write-ahead log's files, so that a limit on files leaves those alone and stops tables. */
+/** Size of write-ahead log files, chosen so that a file size limit stops tables but not the log. */
 const SEGMENT_MB = 1;
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '300',
   shared_buffers: '64MB',
-  // Only a crash of the machine needs it, which is none of the faults here.
+  // Only a crash of the machine needs it, which is not one of the faults.
   fsync: 'off',
   full_page_writes: 'off',
   timezone: 'UTC',
 };
 
-/** A PostgreSQL of its own, kept running as a service manager does it, that can be done harm to. */
+/** A separate PostgreSQL that is kept running, as by a service manager, and can be disturbed. */
 export class FaultyPostgres {
   url;
   port;
@@ -47,7 +47,7 @@ export class FaultyPostgres {
   #isDiskFull = false;
   #log;
 
-  /** @param folder exists; others than its owner can pass through */
+  /** @param folder exists and is accessible to other users */
   static async start(folder) {
     const postgres = new FaultyPostgres();
     await postgres.#prepare(folder);
@@ -71,7 +71,7 @@ export class FaultyPostgres {
     await run(join(this.#binaries, 'initdb'), words, account());
   }
 
-  /** Starts it again whenever it has ended, unless there is no room for it. */
+  /** Restarts it whenever it has exited, except while the disk is full. */
   async #keepRunning() {
     const settings = Object.entries(SETTINGS).flatMap(([name, value]) => [
       '-c',
@@ -83,7 +83,7 @@ export class FaultyPostgres {
         continue;
       }
       const words = ['-D', this.#folder, '-p', String(this.port), ...settings];
-      // Through a pipe: a limit on files would hold for its log as well.
+      // Through a pipe, since a file size limit would also apply to its log.
       const options = { ...account(), stdio: ['ignore', 'ignore', 'pipe'], detached: true };
       this.#child = spawn(join(this.#binaries, 'postgres'), words, options);
       this.#child.stderr.pipe(createWriteStream(this.#log, { flags: 'a' }));
@@ -92,7 +92,7 @@ export class FaultyPostgres {
     }
   }
 
-  /** Resolves when it takes connections and writes. */
+  /** Resolves when it accepts connections and writes. */
   async untilReady() {
     const limitMs = Date.now() + START_LIMIT_MS;
     for (;;) {
@@ -106,7 +106,7 @@ export class FaultyPostgres {
     }
   }
 
-  /** One statement over a connection of its own. @returns the rows */
+  /** Runs one statement over a separate connection. @returns the rows */
   async query(statement, database = DATABASE) {
     const client = new pg.Client({
       connectionString: `postgres://postgres@127.0.0.1:${this.port}/${database}`,
@@ -121,7 +121,7 @@ export class FaultyPostgres {
     }
   }
 
-  /** Undefined once it has been stopped. */
+  /** Undefined while it is stopped. */
   get pid() {
     return this.#child?.exitCode === null ? this.#child.pid : undefined;
   }
@@ -130,7 +130,7 @@ export class FaultyPostgres {
     return [this.#child.pid, ...childrenOf(this.#child.pid)];
   }
 
-  /** @param alone whether its children are left to notice by themselves */
+  /** @param alone leaves its children to notice themselves */
   async kill({ alone }) {
     const pids = this.#pids;
     for (const pid of alone ? pids.slice(0, 1) : pids) sendSignal(pid, 'SIGKILL');
@@ -138,7 +138,7 @@ export class FaultyPostgres {
     await this.untilReady();
   }
 
-  /** One of the processes that serve connections; PostgreSQL then ends all of them and recovers. */
+  /** Kills one backend process; PostgreSQL then ends all of them and recovers. */
   async killBackend(random) {
     const [backend] = await this.query(
       `SELECT pid FROM pg_stat_activity WHERE datname = '${DATABASE}' AND pid <> pg_backend_pid()
@@ -168,8 +168,8 @@ export class FaultyPostgres {
   }
 
   /**
-   * No file of its own may grow beyond so many bytes (RLIMIT_FSIZE), which fails as a full disk does: the
-   * statements that need room, or with less than a segment of the log, the whole server.
+   * Limits the size of its files (RLIMIT_FSIZE), which fails like a full disk: statements that need space,
+   * or, with less than a log segment, the whole server.
    */
   async fullDisk(bytes, ms) {
     this.#isDiskFull = true;
@@ -202,7 +202,7 @@ function account() {
   return isRoot() ? { uid: NOBODY, gid: NOBODY, cwd: '/' } : { cwd: '/' };
 }
 
-/** A process may end meanwhile. */
+/** A process can exit in the meantime. */
 async function limitFiles(pid, bytes) {
   await run('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`], account()).catch((error) => {
     if (error.code === 'ENOENT') throw error;
@@ -213,7 +213,7 @@ function assertLimited(pid, bytes) {
   if (!isRunning(pid)) return;
   const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
   if (new RegExp(`^Max file size +${bytes} `, 'm').test(limits)) return;
-  throw new Error('no limit on the files of PostgreSQL can be set');
+  throw new Error("PostgreSQL's file size cannot be limited");
 }
 
 async function findBinaries(folder) {

@@ -9,18 +9,18 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 45_000;
 const POLL_MS = 20;
 
-/** A program that a fault may kill, and that is then started again with the same words and variables. */
+/** A program that a fault can kill, and that is then restarted with the same arguments and variables. */
 export class Restartable {
-  /** When it was killed, by the clock of `Date.now()`. */
+  /** Times of kills by `Date.now()`. */
   killedAtMs = [];
-  /** How it ended by itself after it had been up, in words. */
+  /** Descriptions of unexpected exits after it was up. */
   deaths = [];
-  /** Whether it is up and has not been killed; a frozen one is there. */
+  /** True when it is up and has not been killed. Frozen programs count as up. */
   isThere = false;
   #spawn;
   #child;
 
-  /** @param isUp resolves to whether it can be used */
+  /** @param isUp resolves to true when it can be used */
   constructor(name, { program, words, logFile, environment, isUp }) {
     this.name = name;
     this.isUp = isUp;
@@ -32,7 +32,7 @@ export class Restartable {
     };
   }
 
-  /** Undefined once it has ended. */
+  /** Undefined once it has exited. */
   get pid() {
     return this.#isRunning ? this.#child.pid : undefined;
   }
@@ -41,7 +41,7 @@ export class Restartable {
     this.#spawn();
     const limitMs = Date.now() + START_LIMIT_MS;
     while (!(await this.isUp())) {
-      // One that a store's fault has ended is started again, as a service manager does it.
+      // Restarted after a storage fault ended it, as by a service manager.
       if (!this.#isRunning) this.#spawn();
       if (Date.now() > limitMs) throw new Error(`${this.name} did not start`);
       await wait(POLL_MS);
@@ -86,12 +86,12 @@ export class Restartable {
   #onExit(how) {
     if (!this.isThere) return;
     this.isThere = false;
-    this.deaths.push(`${this.name} ended by itself: ${how}`);
+    this.deaths.push(`${this.name} exited unexpectedly: ${how}`);
     this.start().catch((error) => this.deaths.push(error.message));
   }
 }
 
-/** Below the range of outgoing connections, which would take it while nobody listens. */
+/** Chosen below the range of outgoing connections, which could take it while it is unused. */
 export async function freePort() {
   for (;;) {
     const port = randomInt(20_000, 32_768);
@@ -104,7 +104,7 @@ export async function freePort() {
   }
 }
 
-/** Ids of the processes that a process has started. */
+/** Returns the ids of a process's children. */
 export function childrenOf(pid) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -112,7 +112,7 @@ export function childrenOf(pid) {
     .map(Number);
 }
 
-/** Not for one that has ended and waits for its parent to hear of it. */
+/** False for a process that has exited and waits to be reaped. */
 export function isRunning(pid) {
   const stat = statOf(pid);
   return stat !== undefined && stat.state !== 'Z';

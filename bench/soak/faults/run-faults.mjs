@@ -7,23 +7,23 @@ import { Books } from '../books.mjs';
 import { Callers } from './callers.mjs';
 import { makePlan } from './plan.mjs';
 import { judge, judgeUnknown } from './verdicts.mjs';
-import { World } from './fault-environment.mjs';
+import { FaultEnvironment } from './fault-environment.mjs';
 
 const USAGE = `npm run test:faults -- [options]
-  --seed N       what happens and when; a failing run names its own (random)
-  --requests N   how many are sent (2000)
-  --faults N     that hit requests or processes (200)
+  --seed N       determines what happens when; a failing run prints its seed (random)
+  --requests N   number of requests (2000)
+  --faults N     number of faults that hit requests or processes (200)
   --seconds N    over which both are spread (90)
   --tenants N    (50)
   --gateways N   instances (3)
   --workers N    1, or 0 to leave background work to the gateways (1)
-  --settle N     seconds to wait in the end for holds of the killed; 0 leaves them to the sweep (60)
-  --keep         leaves the logs in a folder, and names it`;
+  --settle N     seconds to wait in the end for holds of killed processes; 0 leaves them to the sweep (60)
+  --keep         keeps the logs in a folder and prints its name`;
 
 const POLL_MS = 250;
-/** A hold whose process has said so little for so long is one that the sweep will give back. */
+/** Without a heartbeat for this long, a process's holds are released by the sweep. */
 const DEAD_AFTER_SECONDS = 7;
-/** A response in the background whose worker was killed is begun again by another one after a while. */
+/** A background response of a killed worker is restarted by another one after a while. */
 const LEAST_SETTLE_SECONDS = 60;
 const TOLD = 20;
 
@@ -45,7 +45,7 @@ function readOptions(words) {
   });
   const read = (name, otherwise) => {
     const value = Number(values[name] ?? otherwise);
-    if (!(value >= 0)) throw new TypeError(`--${name} wants a number.`);
+    if (!(value >= 0)) throw new TypeError(`--${name} must be a number.`);
     return value;
   };
   return {
@@ -71,7 +71,7 @@ export async function runFaults(words, say) {
     return 1;
   }
   const folder = mkdtempSync(join(tmpdir(), 'gateway-faults-'));
-  const world = new World(folder);
+  const world = new FaultEnvironment(folder);
   let stopping;
   const stopAll = () =>
     (stopping ??= world.stop().finally(() => {
@@ -105,7 +105,7 @@ async function run(world, options, say) {
 
   const books = new Books(world.postgres.url);
   const { violations, unwritten } = await findViolations(world, callers, books);
-  if (openHolds > 0) violations.push(`${openHolds} holds of processes that live are open`);
+  if (openHolds > 0) violations.push(`${openHolds} holds of living processes are open`);
   violations.push(...world.deaths, ...(await books.findImbalances()).faults);
   await callers.close();
   report({ options, plan, callers, world, violations, unwritten });
@@ -136,7 +136,7 @@ async function untilReady({ url, name }) {
   }
 }
 
-/** @returns how many holds are open that nobody is going to give back */
+/** @returns the number of open holds that no process will release */
 async function untilSettled(world, callers, settleSeconds) {
   const limitMs = Date.now() + Math.max(settleSeconds, LEAST_SETTLE_SECONDS) * 1_000;
   for (;;) {
@@ -212,13 +212,13 @@ function report({ options, plan, callers, world, violations, unwritten }) {
     verdict === 'background' ? `background ${status}` : verdict,
   );
   const refusals = callers.seen.filter(({ verdict }) => verdict === 'refused');
-  console.log(`  ${tally(seen)}, found nobody ${callers.unsent}`);
+  console.log(`  ${tally(seen)}, found no gateway ${callers.unsent}`);
   console.log(`  refused with: ${tally(refusals.map(({ fault }) => statusIn(fault)))}`);
   console.log(`faults: ${all.length}, gateways killed ${kills} times`);
   console.log(`  ${tally(all)}`);
   if (unwritten.length > 0) {
     console.log(
-      `charges lost by the rules, as the process was killed while the database was away: ${unwritten.length}`,
+      `charges lost as documented, because the process was killed during a database outage: ${unwritten.length}`,
     );
   }
   console.log(`violations: ${violations.length}`);
@@ -227,11 +227,11 @@ function report({ options, plan, callers, world, violations, unwritten }) {
   if (violations.length > 0) {
     const words = Object.entries({ seed, requests, faults, seconds, tenants, gateways, workers });
     const again = words.map(([name, value]) => `--${name} ${value}`).join(' ');
-    console.log(`To run it again: npm run test:faults -- ${again}`);
+    console.log(`To repeat this run: npm run test:faults -- ${again}`);
   }
 }
 
-/** As `503 provider_error`, of what a caller was told. */
+/** Extracts the error, e.g. `503 provider_error`, from a caller's fault. */
 function statusIn(fault) {
   const type = /"type": ?"(\w+)"/.exec(fault)?.[1] ?? '';
   return `${/\d{3}/.exec(fault)?.[0] ?? 'no status'} ${type}`.trim();

@@ -1,40 +1,40 @@
 /**
- * What every caller saw, held against what was charged. The rules are those of docs/ledger.md, "Who pays
- * for what": a whole answer that was delivered costs what its vendor says, one that failed nothing, and
- * one that its caller left no more than its hold.
+ * Compares what every caller saw with what was charged. The rules are those of docs/ledger.md, "Who pays
+ * for what": a delivered complete response costs what its vendor reports, a failed one nothing, and one
+ * whose caller disconnected at most its hold.
  */
 
-/** So long an answer waits for its settlement; then it ends, and the settlement stays in memory. */
+/** How long a response waits for its settlement before it ends with the settlement in memory. */
 const PATIENCE_MS = 2_000;
-/** A store that is back has to be found again, on a busy machine. */
+/** Time to reconnect to a recovered store on a busy machine. */
 const SLACK_MS = 3_000;
 
 /**
- * @typedef {object} Seen what a caller saw of one call
+ * @typedef {object} Seen the caller's view of one call
  * @property {'delivered' | 'refused' | 'told' | 'broken' | 'left' | 'background' | 'wrong'} verdict
- *   a whole answer; an error instead of one; a stream that said that it failed; a connection that broke;
- *   the caller went first; a response in the background; an answer that is not the right one
- * @property {string | undefined} requestId where a head arrived
- * @property {number} cost what the vendor's figures come to
- * @property {number} maxCost what is held for it at the most
- * @property {string} instance that was asked
+ *   a complete response; an error response; a stream that reported a failure; a cut connection; the caller
+ *   disconnected first; a background response; a wrong response
+ * @property {string | undefined} requestId if a head arrived
+ * @property {number} cost by the vendor's figures
+ * @property {number} maxCost maximum hold
+ * @property {string} instance that was called
  * @property {number} startedAtMs @property {number} endedAtMs
- * @property {string | undefined} fault in words
- * @property {string | undefined} status of a response in the background in the end
+ * @property {string | undefined} fault description
+ * @property {string | undefined} status final status of a background response
  */
 
 /**
  * @param seen a call
- * @param row of the request log; undefined where there is none
- * @param history `killsOf(instance)`: moments; `outages`: from when to when the database took nothing
- * @returns `violation` in words; `unwritten` where a charge was lost by the rules: the process was killed
- *   while its settlement waited for a database that was away
+ * @param row its request log row, if any
+ * @param history `killsOf(instance)`: times; `outages`: periods without database writes
+ * @returns `violation` as a description; `unwritten` for a charge lost as documented: the process was
+ *   killed while its settlement waited for the database
  */
 export function judge(seen, row, history) {
   const { verdict } = seen;
   const said = `${seen.requestId ?? 'no id'} (${seen.alias}, ${verdict})`;
   const violation = (words) => ({ violation: `${said} ${words}` });
-  if (verdict === 'wrong') return violation(`got another answer than its own: ${seen.fault}`);
+  if (verdict === 'wrong') return violation(`got another request's response: ${seen.fault}`);
   const cost = row?.cost ?? 0;
   if (row && row.shortfall !== 0) return violation(`has a shortfall of ${row.shortfall}`);
   if (verdict === 'delivered') {
@@ -51,11 +51,11 @@ export function judge(seen, row, history) {
       if (row.outcome === 'timeout') return findEstimateFault(seen, row, violation);
       return violation(`failed and ${tell(row)}`);
     case 'broken':
-      if (!wasKilled(seen, history)) return violation(`broke off and ${tell(row)}`);
+      if (!wasKilled(seen, history)) return violation(`was cut and ${tell(row)}`);
       if (row.outcome === 'completed' && cost === seen.cost) return {};
-      // For all that the process knew before it died, its caller had gone.
+      // As far as the process knew before it died, its caller had disconnected.
       if (row.outcome === 'cancelled') return findEstimateFault(seen, row, violation);
-      return violation(`broke off with its process and ${tell(row)}`);
+      return violation(`was cut with its process and ${tell(row)}`);
     case 'background':
       if (seen.status === 'completed' && cost === seen.cost) return {};
       return violation(`is ${seen.status} and ${tell(row)}, not ${seen.cost}`);
@@ -65,9 +65,9 @@ export function judge(seen, row, history) {
 }
 
 /**
- * Rows of which no caller knows the id: of calls whose head did not arrive.
+ * Checks rows with unknown ids, of calls whose head did not arrive.
  *
- * @param rows that belong to no id @param calls without an id, of the same tenant and model
+ * @param rows rows without a known call @param calls calls without an id, of the same tenant and model
  * @returns violations
  */
 export function judgeUnknown(rows, calls) {

@@ -16,11 +16,10 @@ import { jobsAttack, scansAttack } from './share-attack.mjs';
 import { socketsAttack } from './sockets-attack.mjs';
 
 /**
- * Every attack in the order in which it is made. `run` gets the stronghold and returns lines;
- * `before` are the same figures before there was anything against it (of the first attacks at commit 6454088), from a
- * machine of two cores that had other work to do. `isQuiet` is set where the neighbour's time says
- * nothing, `neighbour` is the body that it asks instead of its usual one, `prepare` comes before its
- * quiet time is measured, and `cleanUp` after everything.
+ * All attacks in order. `run` receives the target and returns lines. `before` are the same figures
+ * without defences (of the first attacks at commit 6454088), measured on a busy machine with two cores.
+ * `isQuiet`: the neighbour's latency is meaningless; `neighbour`: another body for the neighbour;
+ * `prepare`: runs before its quiet latency is measured; `cleanUp`: runs at the end.
  */
 export const ATTACKS = [
   leaversAttack,

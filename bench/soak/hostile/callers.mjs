@@ -2,12 +2,12 @@ import { request } from 'undici';
 import { PATHS } from './prompts.mjs';
 
 /**
- * Asks for an answer and may leave it. The hold is read from the database while it runs.
+ * Sends a request and can disconnect early. Reads the hold from the database while it runs.
  *
- * @param options.readsHold false where so many ask at once that PostgreSQL has no connection for each
- * @param options.leaveWhen is given the text that has come so far, and says when to leave
- * @param options.leaveAfterMs leaves after so long, whatever has come
- * @returns `status`, `requestId`, `text`, `hold`; the first two are missing when nothing had come
+ * @param options.readsHold false when too many run at once for PostgreSQL's connections
+ * @param options.leaveWhen decides from the text so far when to disconnect
+ * @param options.leaveAfterMs disconnects after a time
+ * @returns `status`, `requestId`, `text`, `hold`; the first two are missing when nothing had arrived
  */
 export async function ask(stronghold, options) {
   const { dialect = 'chat', body, key = stronghold.keys.attacker, readsHold = true } = options;
@@ -17,7 +17,7 @@ export async function ask(stronghold, options) {
   let hold;
   const timers = leaveAfterMs
     ? [
-        // Looked up beforehand: the moment of leaving must not depend on the database.
+        // Read beforehand, so that the time of the disconnect does not depend on the database.
         setTimeout(() => (hold = holdOf(stronghold, 'model', body.model)), leaveAfterMs / 2),
         setTimeout(() => leaving.abort(), leaveAfterMs),
       ]
@@ -51,7 +51,7 @@ export async function ask(stronghold, options) {
   return seen;
 }
 
-/** Undefined when there is none any more. */
+/** Returns undefined when there is no hold any more. */
 async function holdOf(stronghold, column, value) {
   const rows = await stronghold.query(
     `SELECT amount FROM holds WHERE ${column} = $1 ORDER BY created_at DESC LIMIT 1`,

@@ -6,20 +6,20 @@ import { makeBody } from './prompts.mjs';
 import { SMALL_CREDITS } from './target-gateway.mjs';
 
 const CALLERS = 200;
-/** All are under way together, and yet do not arrive as one. */
+/** Delay between requests, so that they run in parallel but do not arrive at once. */
 const APART_MS = 3;
 
-/** Parallel requests that set no limit: together they must never cost more than there is. */
+/** Parallel requests without limits: together they must never cost more than is available. */
 export const creditAttack = {
   id: 'credit',
   before: {
-    'an account for 50 of 200 parallel callers: price of what was made for it': '64035000',
+    'an account for 50 of 200 parallel callers: price of the generated output': '64035000',
     'an account for 50 of 200 parallel callers: credits short': '48035000',
     'an account for 50 of 200 parallel callers: limited answers that name their limit': '0 of 0',
     'an account for 50 of 200 parallel callers: neither served nor refused with 402': '0',
     'an account for 50 of 200 parallel callers: served, refused': '200, 0',
     'an account: left of it': '0',
-    'a monthly limit for 50 of 200 parallel callers: price of what was made for it': '64035000',
+    'a monthly limit for 50 of 200 parallel callers: price of the generated output': '64035000',
     'a monthly limit for 50 of 200 parallel callers: credits short': '0',
     'a monthly limit for 50 of 200 parallel callers: limited answers that name their limit':
       '0 of 0',
@@ -53,7 +53,7 @@ async function makeLimitedKey(stronghold) {
   return JSON.parse(text);
 }
 
-/** Each vendor makes as much as it is allowed to, within a second. */
+/** Each vendor generates as much as it may, within a second. */
 function askAll(stronghold, label, key) {
   return Promise.all(
     Array.from({ length: CALLERS }, async (_, index) => {
@@ -87,7 +87,7 @@ async function describe(stronghold, what, answers) {
   return {
     tenantId: rows[0]?.tenant_id,
     lines: [
-      atMost(`${prefix}: price of what was made for it`, made, SMALL_CREDITS),
+      atMost(`${prefix}: price of the generated output`, made, SMALL_CREDITS),
       none(
         `${prefix}: credits short`,
         rows.reduce((sum, { shortfall }) => sum + shortfall, 0),

@@ -5,7 +5,7 @@ import { countWords } from './words.mjs';
 
 const PACE = { pace: 200 };
 
-/** Exit points: what the vendor is to do, and what the caller has seen when it leaves. */
+/** Exit points: the vendor's plan, and what the caller has seen when it disconnects. */
 const FIRST = { plan: { ...PACE, text: 2_000 }, leaveWhen: (text) => countWords(text) > 0 };
 const MIDDLE = { plan: { ...PACE, text: 1_400 }, leaveWhen: afterTokens(400) };
 const NEAR = { plan: { ...PACE, text: 500 }, leaveWhen: afterTokens(420) };
@@ -83,7 +83,7 @@ const CASES = [
   },
 ];
 
-/** Who leaves pays for what the vendor had made when its connection closed, by its own count. */
+/** Disconnected callers pay for what the vendor had generated, by its own count, when its connection closed. */
 export const leaversAttack = {
   id: 'leavers',
   before: {

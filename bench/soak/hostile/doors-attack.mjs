@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { told } from '../table.mjs';
 
-/** What the service shows to everybody, the costly pages among them. */
+/** Public paths, including expensive pages. */
 const OPEN_PATHS = [
   '/docs',
   '/docs-json',
@@ -17,19 +17,19 @@ const OPEN_PATHS = [
 ];
 const CALLERS = 24;
 const LASTS_MS = 4_000;
-/** More than may wait of one address. */
+/** More than the queue allows per address. */
 const PROBERS = 600;
 const UNREAD_CONNECTIONS = 60;
 const UNREAD_PAGES = 8;
-/** Of loopback, as the attackers' is, and another one. */
+/** Another loopback address than the attackers'. */
 const BALANCER = '127.0.0.9';
 const BALANCER_ASKS_EVERY_MS = 100;
-/** What a balancer waits for at most. */
+/** Typical timeout of a load balancer. */
 const BALANCER_LIMIT_MS = 2_000;
 
 /**
- * Callers without a key, who fetch what needs none over and over, as often as they get it; probe without a
- * pause; and ask for pages that they do not read. A balancer at another address probes, too.
+ * Callers without a key fetch public paths as fast as they can, probe without a pause, and request pages
+ * that they do not read. A load balancer at another address also probes.
  */
 export const doorsAttack = {
   id: 'doors',
@@ -66,7 +66,7 @@ export const doorsAttack = {
   },
 };
 
-/** @returns how many requests of the balancer beside the crowd had no 200 in time */
+/** @returns how many of the load balancer's requests had no 200 in time */
 async function crowd(url) {
   const agent = new Agent({ connections: PROBERS });
   const untilMs = Date.now() + LASTS_MS;

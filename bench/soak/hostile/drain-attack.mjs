@@ -7,7 +7,7 @@ import { shareLine } from './share-line.mjs';
 const LONG = { pace: 200, text: 3_000 };
 const UNDER_WAY_MS = 1_500;
 
-/** What still runs at the end of the drain is cut: paid when it had begun to arrive. */
+/** Requests cut at the end of the drain are charged if content had arrived. */
 export const drainAttack = {
   id: 'drain',
   isQuiet: true,
@@ -18,7 +18,7 @@ export const drainAttack = {
   },
   async run(stronghold) {
     await stronghold.restart({ GATEWAY_DRAIN_SECONDS: '1' });
-    // The speed of a route is learnt by each process anew.
+    // Each process measures the speed of a route again.
     const warm = makeBody('chat', {
       model: 'bench/drained',
       plan: { pace: 200, text: 400 },

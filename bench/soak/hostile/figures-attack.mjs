@@ -6,12 +6,12 @@ import { makeBody, PROMPT_TOKENS } from './prompts.mjs';
 const WORDS = 200;
 const CONTEXT = 200_000;
 const DEAREST = priceOf({ input: CONTEXT, made: MAX_TOKENS });
-/** Of what was said in truth, the least that has to be charged. */
+/** Minimum charge for the real output. */
 const LEAST = Math.floor(0.9 * priceOf({ input: PROMPT_TOKENS, made: WORDS }));
 const RECORDING_SECONDS = 10;
 const SAMPLE_RATE = 16_000;
 
-/** What vendors and files claim is held against reason. */
+/** Checks claims of vendors and files for plausibility. */
 export const figuresAttack = {
   id: 'figures',
   before: {
@@ -52,7 +52,7 @@ export const figuresAttack = {
   },
 };
 
-/** What an answer costs of which the vendor claims this usage; NaN when there is no invoice. */
+/** Returns the cost of a response with this claimed usage; NaN without an invoice. */
 async function costOf(stronghold, dialect, usage) {
   const model = dialect === 'messages' ? 'bench-messages/liar' : 'bench/liar';
   const plan = { text: WORDS, usage: JSON.stringify(usage) };
@@ -77,7 +77,7 @@ async function costOfRecording(stronghold) {
   return (await stronghold.logRow('request_id = $1', [headers['x-request-id']]))?.cost ?? NaN;
 }
 
-/** Ten seconds of silence, said to be over at once. */
+/** Ten seconds of silence whose header claims almost no length. */
 function forgedRecording() {
   const bytes = RECORDING_SECONDS * SAMPLE_RATE * 2;
   const file = Buffer.alloc(44 + bytes);

@@ -17,10 +17,10 @@ const SENT_AT_ONCE = 15_000_000;
 const TRICKLE_BYTES = 2_000;
 const TRICKLE_EVERY_MS = 100;
 const TRICKLE_MS = 5_000;
-/** The budget of the stronghold's settings, and what there is beside it. */
+/** The configured budget and some overhead. */
 const MAX_GROWTH_BYTES = 400e6;
 
-/** One key opens more streams than it may. */
+/** One key opens more streams than allowed. */
 export const floodAttack = {
   id: 'in-flight',
   before: {
@@ -87,7 +87,7 @@ async function open({ url, keys }, dispatcher, body) {
   }
 }
 
-/** Large bodies whose ends do not come. */
+/** Large bodies that never end. */
 export const bodiesAttack = {
   id: 'bodies',
   before: {
@@ -120,7 +120,7 @@ export const bodiesAttack = {
   },
 };
 
-/** A body most of which comes at once and the rest of it slowly. */
+/** Sends most of a body at once and the rest slowly. */
 class Trickle {
   status;
   retryAfter;

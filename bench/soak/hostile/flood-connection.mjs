@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 
 /**
- * Writes a piece of bytes over one connection without a pause.
+ * Writes a piece of bytes repeatedly over one connection without a pause.
  *
- * @param options.start comes before the first
- * @param options.reads false: what comes back is left unread
- * @returns when the connection is ended, or the time is over
+ * @param options.start sent first
+ * @param options.reads false leaves responses unread
+ * @returns when the connection has ended or the time is up
  */
 export function floodConnection({ url }, { start = '', piece, untilMs, reads = true }) {
   const { hostname, port } = new URL(url);
@@ -29,7 +29,7 @@ export function floodConnection({ url }, { start = '', piece, untilMs, reads = t
   });
 }
 
-/** The same with a new connection in place of each that is ended. @returns how many there were */
+/** The same, but replaces each ended connection. @returns the number of connections */
 export async function floodOn(stronghold, options) {
   let connections = 0;
   for (; Date.now() < options.untilMs; connections++) await floodConnection(stronghold, options);

@@ -8,17 +8,17 @@ import { Stronghold } from './target-gateway.mjs';
 
 const QUIET_MS = 6_000;
 const NEIGHBOURS_WARM_UP_MS = 2_000;
-/** A neighbour is left in peace below three times its quiet p99; the machine itself has noise. */
+/** The neighbour counts as undisturbed below three times its quiet p99, to allow for noise. */
 const PEACE_FACTOR = 3;
 const PEACE_FLOOR_MS = 25;
 const MEMORY_EVERY_MS = 200;
-/** A shorter one would be over before the neighbour has asked often enough. */
+/** Shorter attacks would end before the neighbour has sent enough requests. */
 const LEAST_ATTACK_MS = 6_000;
-/** Between two attacks, so that none is blamed for what the one before has left to do. */
+/** Pause between attacks, so that work left by one is not attributed to the next. */
 const REST_MS = 500;
 const STOP_SECONDS = 10;
 
-/** Callers who mean harm, one attack after the other, beside a tenant who means none. */
+/** Attackers, one after the other, next to a well-behaved tenant. */
 export async function runHostile(soak) {
   const stronghold = new Stronghold(soak);
   await stronghold.start();
@@ -52,8 +52,8 @@ async function runAttack(soak, stronghold, attack) {
       wait(LEAST_ATTACK_MS),
     ]);
   } catch (error) {
-    // The others can still tell something; a process that has ended is told below.
-    if (!stronghold.hasEnded) soak.addFaults(`${attack.id} broke off: ${error.stack}`);
+    // The other attacks can still run; an exited process is reported below.
+    if (!stronghold.hasEnded) soak.addFaults(`${attack.id} aborted: ${error.stack}`);
     lines = [];
   }
   const during = await neighbour?.end();
@@ -73,7 +73,7 @@ async function runAttack(soak, stronghold, attack) {
   ];
 }
 
-/** What is slow the first time, as after a restart, is neither the attack's nor the quiet figure. */
+/** Excludes slow first requests, as after a restart, from both the attack's and the quiet figures. */
 async function warmUpNeighbour(stronghold, body) {
   const neighbour = stronghold.beginNeighbour(body);
   await wait(NEIGHBOURS_WARM_UP_MS);
@@ -97,14 +97,14 @@ function peaceLine(quiet, { p99Ms, asked, failures }) {
   };
 }
 
-/** Without a bound: a reverse proxy keeps such floods away (SECURITY.md). */
+/** Has no bound, because a reverse proxy keeps such floods away (SECURITY.md). */
 function latencyLine({ p99Ms }) {
   return told("the neighbour's p99 (left to the proxy)", milliseconds(p99Ms));
 }
 
-/** Answers that are read to their end, from which the gateway learns how fast each route is. */
+/** Reads complete responses, from which the gateway measures the speed of each route. */
 async function warmUp(stronghold) {
-  // Long enough for the noise of the machine not to count.
+  // Long enough to average out the noise of the machine.
   const written = { text: 600, pace: 200 };
   const plans = [
     ['chat', 'bench/writer', written],
@@ -125,7 +125,7 @@ async function warmUp(stronghold) {
   );
 }
 
-/** What must be true of the ledger after all of it. */
+/** Checks the ledger after all attacks. */
 async function checkBooks(soak, stronghold) {
   const { faults, holds } = await stronghold.findImbalances();
   soak.addFaults(...faults);
@@ -145,7 +145,7 @@ async function checkBooks(soak, stronghold) {
     told('in the end: shortfall entries', short),
     none('in the end: times the process ended or fell silent', stronghold.deaths),
     told('in the end: memory', megabytes(readMemory(stronghold))),
-    // Nobody is being answered any more, so that the drain limit has no say in it.
+    // No request is running, so the drain limit does not matter.
     atMost('in the end: a graceful stop takes', await stronghold.stop(), STOP_SECONDS, seconds),
   ];
 }

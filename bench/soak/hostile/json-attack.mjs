@@ -7,14 +7,14 @@ const BODY_BYTES = 2_000_000;
 const DEPTH = 500_000;
 const VECTORS = 2_048;
 const TOKENS_EACH = 900;
-/** What is not answered by then is told as `open`. */
+/** Requests without a response by then are reported as `open`. */
 const LIMIT_MS = 20_000;
 
-/** The vendor takes its time, so that what a body became has to be kept. */
+/** Slows the vendor down, so that parsed bodies stay in memory. */
 const HEAD =
   '{"model":"bench/slow","user":"pace=1&text=60","messages":[{"role":"user","content":"Hi"}],"more":';
 
-/** Bodies that are small to send and large to read. */
+/** Bodies that are small to send and expensive to parse. */
 export const jsonAttack = {
   id: 'json',
   before: {
@@ -22,7 +22,7 @@ export const jsonAttack = {
     'a body nested 500,000 deep: refused': '1 of 1 (400)',
     '139 parallel bodies of 2 MB full of {}: refused': '0 of 139 (open)',
     "the neighbour's p99": '16172 ms, 375 of 408 lost',
-    'the process': 'answers nobody within 10 s',
+    'the process': 'no response within 10 s',
   },
   async run(stronghold) {
     const signal = AbortSignal.timeout(LIMIT_MS);
@@ -42,10 +42,10 @@ export const jsonAttack = {
   },
 };
 
-/** What an honest caller sends and must go on being served. */
+/** Legitimate requests that must still be served. */
 export const vectorsAttack = {
   id: 'vectors',
-  // Its one body is large, and to read it takes what it takes.
+  // Its one body is large, and parsing it takes time.
   isQuiet: true,
   before: {
     'embeddings of 2048 × 900 tokens not served': '0',
@@ -69,7 +69,7 @@ function numbered(count) {
   return Array.from({ length: count }, (_, index) => `"m${index}":1`).join(',');
 }
 
-/** The status, `lost` when the connection was, or `open` when there was no answer in time. */
+/** Returns the status, `lost` for a lost connection, or `open` without a response in time. */
 async function outcomeOf(stronghold, path, body, signal) {
   try {
     return (await stronghold.call(path, { body, signal })).status;

@@ -3,14 +3,14 @@ import { atMost, told } from '../table.mjs';
 
 const WRONG_KEYS = 500;
 const AT_ONCE = 20;
-/** So many in a minute are answered at once, and a few that were under way with the last of them. */
+/** Number of prompt 401s a minute, plus a few that run concurrently with the last. */
 const FREE = 100;
 const SLACK = AT_ONCE;
-/** Whoever gets a 401 later than this was slowed. */
+/** A 401 later than this was delayed. */
 const PROMPT_MS = 1_000;
 const LIMIT_MS = 10_000;
 
-/** Keys that are guessed, from one address, while a right key from the same is served. */
+/** Key guessing from one address, from which a valid key must still be served. */
 export const keysAttack = {
   id: 'wrong-keys',
   before: {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const AT_ONCE = 16;
 const LASTS_MS = 6_000;
 const SUBMITTED_AT_MOST = 100;
-/** Submissions count against the rate of their key. */
+/** Job submissions count towards their key's rate limit. */
 const SUBMITTERS_RATE = 20;
 
 const KINDS = [
@@ -13,7 +13,7 @@ const KINDS = [
   { name: 'submissions of jobs', path: '/v1/jobs', body: { model: 'sandbox/image', prompt: 'Hi' } },
 ];
 
-/** One key asks for everything that is no inference, as fast as it can. */
+/** One key calls everything except inference as fast as it can. */
 export const managementAttack = {
   id: 'management',
   before: {
@@ -25,7 +25,7 @@ export const managementAttack = {
     'the process': 'lives',
   },
   async prepare(stronghold) {
-    // The attacks before it need more than is needed to show that there is a limit.
+    // Earlier attacks need a higher limit than is needed here.
     await stronghold.restart({ GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100' });
     for (const { path, body } of KINDS) await stronghold.call(path, { body });
   },
@@ -52,7 +52,7 @@ async function hammer(stronghold, { name, path, body, key }) {
       const isTold = status !== 429 || Number(headers['retry-after']) > 0;
       const outcome = isTold ? status : '429 without Retry-After';
       statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
-      // Whoever is refused goes on at a pace that leaves the driver some time.
+      // Refused requests are retried at a pace that leaves the driver some time.
       if (status === 429) await wait(10);
     }
   };

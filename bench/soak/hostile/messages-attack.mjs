@@ -11,8 +11,8 @@ const MAX_GROWTH_BYTES = 200e6;
 const WRITTEN_AT_ONCE = 64_000;
 
 /**
- * One key opens WebSockets, sends refused messages without a pause over them, does not read the refusals of half of them, and opens
- * each anew when it is closed.
+ * One key opens WebSockets and sends invalid messages over them without a pause. It leaves the refusals of
+ * half of them unread, and reopens closed ones.
  */
 export const messagesAttack = {
   id: 'messages',

@@ -1,15 +1,15 @@
-/** 2.5 and 10 credits a token. */
+/** 2.5 and 10 credits per token. */
 export const PRICING = { prompt: '0.0000025', completion: '0.00001' };
-/** What a recorded minute costs. */
+/** Price of a minute of recording. */
 export const CREDITS_PER_MINUTE = 6_000;
 export const MAX_TOKENS = 32_000;
 
-/** The price of what a vendor had made, in credits. */
+/** Returns the price of generated output in credits. */
 export function priceOf({ input, made }) {
   return Math.ceil((input * 5 + made * 20) / 2);
 }
 
-/** @param quietUrl of the neighbour's own vendor, which no attack keeps busy */
+/** @param quietUrl the neighbour's own vendor, which no attack keeps busy */
 export const PROVIDERS = (url, quietUrl) => [
   { id: 'bench-quiet', name: 'Bench, quiet', base_url: `${quietUrl}/v1` },
   {
@@ -27,7 +27,7 @@ export const PROVIDERS = (url, quietUrl) => [
   },
 ];
 
-/** A row of the catalogue; each model is a route of its own, whose speed the gateway measures. */
+/** Returns a catalogue row. Each model has a separate route, whose speed the gateway measures. */
 function chatModel(id, fields = {}) {
   return {
     id,

@@ -1,7 +1,7 @@
 /**
- * A quiet tenant, as a process of its own, so that a driver that is busy attacking cannot make its
- * answers look late. Arguments: origin and key. Between the messages `begin` (with a body) and `end`
- * it sends requests at a fixed rate; to `end` it replies with the figures.
+ * A well-behaved tenant in a separate process, so that a busy attacking driver does not distort its
+ * latencies. Arguments: origin and key. Between the messages `begin` (with a body) and `end` it sends
+ * requests at a fixed rate; it replies to `end` with the figures.
  */
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
@@ -11,7 +11,7 @@ import { percentile } from '../../statistics.mjs';
 
 const EVERY_MS = 20;
 const ANSWER_LIMIT_MS = 10_000;
-/** What is still under way at the end gets so long. */
+/** Time for running requests at the end. */
 const LAST_ANSWERS_MS = 3_000;
 
 const [origin, apiKey] = process.argv.slice(2);

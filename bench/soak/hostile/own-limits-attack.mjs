@@ -6,16 +6,16 @@ import { makeBody } from './prompts.mjs';
 import { shareLine } from './share-line.mjs';
 
 const LONG = { pace: 200, text: 2_000 };
-/** Longer than the route of the torrent gives an answer. */
+/** Longer than the timeout of the fast vendor's route. */
 const STALLED_MS = 6_000;
 
-/** What our own limits end after content began is no gift; what the vendor broke off is free. */
+/** Streams ended by our own limits after content are charged; streams interrupted by the vendor are free. */
 export const ownLimitsAttack = {
   id: 'own-limits',
   before: {
     'the request time passes after content': '0.00',
     'charged for a whole answer that our limit ended undelivered': '0',
-    'charged for what the vendor broke off': '0',
+    'charged for a stream that the vendor interrupted': '0',
     'a reader who takes nothing, until the request time passes': '0.63',
     "the neighbour's p99": '161 ms',
     'the process': 'lives',
@@ -52,10 +52,10 @@ async function brokenOff(stronghold) {
   const body = makeBody('chat', { model: 'bench/liar', plan, stream: true });
   const { requestId } = await ask(stronghold, { body });
   const row = await stronghold.logRow('request_id = $1', [requestId]);
-  return none('charged for what the vendor broke off', row?.cost ?? NaN);
+  return none('charged for a stream that the vendor interrupted', row?.cost ?? NaN);
 }
 
-/** Takes the head and nothing more, until the time of the request has passed, and leaves then. */
+/** Reads only the head, until the request timeout has passed, and then disconnects. */
 async function stalledReader(stronghold) {
   const plan = { id: 'stalled', pace: 400_000, text: 2_000_000 };
   const body = makeBody('chat', { model: 'bench/torrent', plan, stream: true });

@@ -6,17 +6,17 @@ import { addGuardrail, deleteGuardrails } from './share-attack.mjs';
 const CALLERS = 40;
 const LASTS_MS = 6_000;
 const GUARDRAILS_OF_IT = 40;
-/** Numbers that are none, and tokens that are none: what has an expression of the gateway's own try the most. */
+/** Near misses of numbers and tokens, which cost the gateway's built-in expressions the most time. */
 const SHORT_PROMPTS = [`+${'1'.repeat(28)}a `.repeat(1_000), 'eyJ-'.repeat(8_000)];
 const LONG_PROMPTS = SHORT_PROMPTS.map((prompt) => prompt.repeat(10));
 const PERSONAL_DATA = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'];
 
-/** One tenant has many guardrails of the kinds that the gateway looks for by itself, and prompts that are hard on them. */
+/** One tenant has many built-in guardrails and prompts that are hard on them. */
 export const ownRulesAttack = {
   id: 'own-rules',
   before: {
     "the neighbour's p99": '9438 ms, 280 of 340 lost',
-    'the process': 'answers nobody within 10 s',
+    'the process': 'no response within 10 s',
   },
   async run(stronghold) {
     const common = [{ type: 'secret' }, { type: 'pii', entities: PERSONAL_DATA }];
@@ -46,7 +46,7 @@ export const ownRulesAttack = {
   },
 };
 
-/** Phrases that begin as the prompts do, others in each guardrail. */
+/** Phrases that begin like the prompts, different in each guardrail. */
 function nearWords(guardrail) {
   const words = Array.from({ length: 50 }, (_, index) => `eyJ-eyJ-x${guardrail}-${index}`);
   return { type: 'keyword', words };

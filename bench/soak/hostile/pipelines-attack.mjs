@@ -9,13 +9,13 @@ const MAX_GROWTH_BYTES = 200e6;
 const WRITTEN_AT_ONCE = 60_000;
 
 /**
- * Hundreds of requests in one piece over each connection, or ten thousand chunks of a body, without a key and with one; new
- * connections in place of those that are ended.
+ * Sends hundreds of requests in one write over each connection, or ten thousand chunks of a body, with and
+ * without a key, and replaces ended connections.
  */
 export const pipelinesAttack = {
   id: 'pipelines',
   isLeftToProxy: true,
-  // Of the four connections with requests alone.
+  // Only of the four connections with requests.
   before: {
     'connections ended on them': '13',
     'memory that they take': '454 MB',

@@ -4,7 +4,7 @@ export const PATHS = {
   responses: '/v1/responses',
 };
 
-/** A picture of one point, in base64. */
+/** An image of one pixel in base64. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PAPER_PAGES = 2;
@@ -14,15 +14,15 @@ const PROMPT = 'Please tell us once more what the man with the dog has read in t
   4,
 );
 
-/** What the vendor counts for them. */
+/** The vendor's token count for the prompt. */
 export const PROMPT_TOKENS = 70;
 export const PICTURE_TOKENS = 800;
 export const PAPER_TOKENS = 1_500 * PAPER_PAGES;
 
 /**
- * A body in a dialect.
+ * Returns a body in a dialect.
  *
- * @param options.plan what the vendor is to do: see `scripted-vendor.mjs`
+ * @param options.plan the vendor's behavior: see `scripted-vendor.mjs`
  * @param options.prompt the text; @param options.attach `picture` or `paper`
  */
 export function makeBody(dialect, { model, plan, prompt = PROMPT, attach, stream, ...fields }) {
@@ -71,7 +71,7 @@ function attached(attach) {
   return [];
 }
 
-/** A PDF of empty pages. */
+/** Returns a PDF of empty pages. */
 function makePaper(pages) {
   const kids = Array.from({ length: pages }, (_, index) => `${3 + index} 0 R`).join(' ');
   const objects = [

@@ -7,11 +7,11 @@ const KEYS = '/v1/customer/api-keys';
 const DESTINATIONS = '/v1/customer/broadcast/destinations';
 const CREDENTIALS = '/v1/customer/provider-credentials';
 const GUARDRAILS = '/v1/customer/guardrails';
-/** Two answers of 4,000 tokens cost more than the key may spend. */
+/** Two answers of 4,000 tokens cost more than the key's limit. */
 const MONTHLY_LIMIT = 60_000;
 const MINUTE_LIMIT = 5;
 
-/** A routing key tries to free itself. */
+/** A routing key tries to extend its own rights. */
 export const rightsAttack = {
   id: 'rights',
   before: {
@@ -48,7 +48,7 @@ export const rightsAttack = {
   },
 };
 
-/** A key with limits, made by a management key, and what it does. */
+/** A restricted key created by a management key, and its attempts. */
 class Prisoner {
   lines = [];
   #stronghold;
@@ -57,7 +57,7 @@ class Prisoner {
     this.#stronghold = stronghold;
   }
 
-  /** @returns the record and the key in it, as `make` gives them for anybody's keys */
+  /** @returns the record with its key, like `make` for other keys */
   async arrest(limits) {
     this.expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
     const fields = { name: 'prisoner', expires_at: this.expiresAt, ...limits };
@@ -78,7 +78,7 @@ class Prisoner {
     return { status, value: status < 300 ? JSON.parse(text) : undefined };
   }
 
-  /** Notes an attempt. `isFree` may say of a success that it did no harm. */
+  /** Records an attempt. `isFree` can accept a success that does no harm. */
   async tries(what, method, path, body, isFree = () => true) {
     const { status, value } = await this.does(method, path, body);
     const isRefused = status >= 400 && status < 500;
@@ -87,10 +87,10 @@ class Prisoner {
   }
 
   expects(what, isRefused, figure) {
-    this.lines.push({ what, figure, bound: 'refused, or in vain', isMet: isRefused });
+    this.lines.push({ what, figure, bound: 'refused, or without effect', isMet: isRefused });
   }
 
-  /** What so many answers of 4,000 tokens cost, one after the other. */
+  /** Returns the cost of successive answers of 4,000 tokens. */
   async spends(keys) {
     for (const key of keys) {
       const plan = { reasoning: 3_997, text: 3 };
@@ -163,7 +163,7 @@ async function children(prisoner) {
   }
   prisoner.expects(
     `asks more than its ${MINUTE_LIMIT} a minute through a child`,
-    // The first minute may end within the loop.
+    // The first minute can end within the loop.
     served <= MINUTE_LIMIT + 1,
     `${served} served`,
   );

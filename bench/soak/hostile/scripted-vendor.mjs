@@ -1,18 +1,18 @@
 /**
- * A vendor with known usage, as a process of its own. It makes tokens at a set pace, and tells at
- * its control address what it had made of each answer when the connection closed, by its own count.
+ * A vendor with known usage in a separate process. It generates tokens at a fixed pace, and reports at its
+ * control address how many it had generated for each response when the connection closed.
  *
- * What it does is said by the request's `user`, which is a query string:
- *   id            names the call
+ * The request's `user` is a query string that controls it:
+ *   id            name of the call
  *   in            input tokens by its own count
- *   reasoning     tokens it makes first and does not show, `max` for as many as it may make
+ *   reasoning     hidden tokens generated first, `max` for as many as allowed
  *   text          tokens of text
- *   pace          tokens a second, hidden and shown
+ *   pace          tokens per second, hidden and shown
  *   script        of the text: latin, chinese, hindi, emoji
  *   pause         milliseconds between the finish reason and the usage
- *   cut           breaks off after so many tokens
- *   usage         what it claims to have used, as JSON, in place of the truth
- * A call that says nothing gets a short answer at once.
+ *   cut           interrupts the stream after this many tokens
+ *   usage         usage to claim, as JSON, instead of the real one
+ * Without parameters, a call gets a short response at once.
  */
 import { once } from 'node:events';
 import http from 'node:http';
@@ -23,10 +23,10 @@ import { PROMPT_TOKENS } from './prompts.mjs';
 import { LATIN_WORDS } from './words.mjs';
 import { DIALECTS } from './vendor-answers.mjs';
 
-/** What the models here may make at the most, as the catalogue has it. */
+/** Maximum output of the models, as in the catalogue. */
 const MODEL_MAXIMUM = 32_000;
 const TICK_MS = 20;
-/** Each word is one token to a tokenizer; of the other scripts each is about one. */
+/** Each word is one token to a tokenizer, in other scripts approximately. */
 const WORDS = {
   latin: LATIN_WORDS,
   chinese: [...'我们今天在图书馆里看了很多有意思的书'],
@@ -54,7 +54,7 @@ async function answer(request, response) {
   const body = JSON.parse(await readBody(request));
   const call = readCall(dialect, body);
   if (call.id !== undefined) calls.set(call.id, call);
-  // `close` comes in any case; only an answer that ended had its usage sent.
+  // `close` always fires; only a completed response had its usage sent.
   response.on('close', () => close(call, response.writableEnded ? 'ended' : 'left'));
   if (body.stream) await stream(dialect, call, response);
   else await answerWhole(dialect, call, response);
@@ -88,7 +88,7 @@ function readCall(dialect, { model, ...body }) {
   return call;
 }
 
-/** Tokens that it has made by now, hidden ones and such as were not sent yet too. */
+/** Returns the tokens generated so far, including hidden and unsent ones. */
 function madeBy(call) {
   if (call.pace === Infinity) return call.total;
   const pastMs = performance.now() - call.startedMs;
@@ -142,7 +142,7 @@ function textOf({ words }, from, until) {
   return pieces.join('');
 }
 
-/** Embeddings and transcripts, of which only the prices matter. */
+/** Embeddings and transcripts, for which only prices matter. */
 async function answerOther(request, response) {
   if (request.url === '/v1/embeddings') {
     const { input, model } = JSON.parse(await readBody(request));

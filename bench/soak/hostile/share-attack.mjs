@@ -4,10 +4,10 @@ import { atMost, seconds, told } from '../table.mjs';
 import { makeBody } from './prompts.mjs';
 
 const GUARDRAILS = '/v1/customer/guardrails';
-/** Large enough for both to be looked at by the threads that all tenants share. */
+/** Long enough for both to be scanned by the threads that tenants share. */
 const NEIGHBOURS_RULE = { type: 'regex', pattern: '(?:internal|secret)-[0-9]{40}' };
 const NEIGHBOURS_PROMPT = 'The committee met in the old library. '.repeat(200);
-/** They have so many states on such a text that no engine can keep them. */
+/** Too many states on such texts for any engine to cache. */
 const COSTLY_RULES = Array.from({ length: 10 }, (_, index) => ({
   type: 'regex',
   pattern: `[a-m][a-z ]{${400 - index}}[0-9]`,
@@ -15,11 +15,11 @@ const COSTLY_RULES = Array.from({ length: 10 }, (_, index) => ({
 const COSTLY_PROMPT = scramble(200_000);
 const SCANNING_CALLERS = 60;
 const SCANS_LAST_MS = 8_000;
-/** A scan that has begun may go on to its own limit of 5 s. */
+/** A running scan can continue until its own limit of 5 s. */
 const FREE_AGAIN_SECONDS = 6;
 const OWN_LIMIT_MS = 10_000;
 
-/** One tenant has costly patterns and long prompts, another guards its requests too. */
+/** One tenant has expensive patterns and long prompts; another uses guardrails too. */
 export const scansAttack = {
   id: 'scans',
   before: {
@@ -65,14 +65,14 @@ export const scansAttack = {
     for (const name of ['attacker', 'neighbour']) {
       await deleteGuardrails(stronghold, stronghold.keys[name]);
     }
-    // What still scans for nobody is not to be taken for the work of the next attack.
+    // Abandoned scans must not be attributed to the next attack.
     if (this.isStuck) await stronghold.restart();
   },
 };
 
 /**
- * A new rule is tried and then looked for by the threads that the rules before it kept busy.
- * @returns `Infinity` when there is no answer in time
+ * Measures a new rule that is tested and then applied by the threads that earlier rules kept busy.
+ * @returns `Infinity` without a response in time
  */
 async function secondsOfOwnRequest(stronghold) {
   const body = makeBody('chat', { model: 'bench/liar', plan: {}, prompt: NEIGHBOURS_PROMPT });
@@ -110,7 +110,7 @@ const JOB_FLOOR_SECONDS = 2;
 const JOB_LIMIT_MS = 12_000;
 const JOB_BODY = { model: 'sandbox/video', prompt: 'A long film', seconds: 4 };
 
-/** One tenant queues hundreds of jobs, another has a single one. */
+/** One tenant queues hundreds of jobs, another a single one. */
 export const jobsAttack = {
   id: 'jobs',
   before: {
@@ -172,7 +172,7 @@ async function submitAll(stronghold) {
   return { taken, mostOpen };
 }
 
-/** `Infinity` for a job that is not done in time. */
+/** Returns `Infinity` for a job that does not finish in time. */
 async function secondsOfJob(stronghold, key) {
   const startedMs = Date.now();
   const { text } = await stronghold.call('/v1/jobs', { key, body: JOB_BODY });
@@ -185,7 +185,7 @@ async function secondsOfJob(stronghold, key) {
   return Infinity;
 }
 
-/** Letters and blanks in no order, the same ones in each run. */
+/** Returns random letters and blanks, the same in each run. */
 function scramble(length) {
   const letters = 'abcdefghijklmnopqrstuvwxyz ';
   let seed = 7;

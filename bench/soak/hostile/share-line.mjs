@@ -3,9 +3,9 @@ import { priceOf } from './models.mjs';
 export const LEAST_SHARE = 0.9;
 
 /**
- * The line that compares a charge with the price of what the vendor had made, by its own count.
+ * Returns the line that compares a charge with the price of what the vendor generated.
  *
- * @param found `seen` of the caller, the log's `row` and the vendor's `call`
+ * @param found `seen` by the caller, the log's `row` and the vendor's `call`
  */
 export function shareLine(what, { seen, row, call }) {
   const bound = `≥ ${LEAST_SHARE.toFixed(2)}, ≤ the hold`;

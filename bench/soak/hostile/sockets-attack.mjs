@@ -10,7 +10,7 @@ const WATCHED_SECONDS = 10;
 const PIECE = 'x'.repeat(4_096);
 const PIECE_EVERY_MS = 250;
 
-/** Connections of callers without a key, who go on holding them after their 401. */
+/** Unauthenticated callers that keep their connections after a 401. */
 export const socketsAttack = {
   id: 'sockets',
   before: {
@@ -40,7 +40,7 @@ export const socketsAttack = {
   },
 };
 
-/** How long the longest of some connections stays open after it was answered, in seconds. */
+/** Returns how long the longest of some connections stays open after its response, in seconds. */
 async function longestOf({ url }, begin) {
   const { hostname, port } = new URL(url);
   const times = await Promise.all(
@@ -49,7 +49,7 @@ async function longestOf({ url }, begin) {
       socket.on('error', () => undefined);
       const closed = once(socket, 'close');
       begin(socket);
-      // Repeated wrong keys may be answered late, or by closing the connection alone.
+      // Repeated wrong keys may get a delayed response, or only a closed connection.
       await Promise.race([once(socket, 'data'), closed, wait(WATCHED_SECONDS * 1000)]);
       const answeredAtMs = Date.now();
       socket.resume();

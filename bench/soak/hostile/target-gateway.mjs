@@ -14,26 +14,26 @@ import { MODELS, PROVIDERS } from './models.mjs';
 const VENDOR = fileURLToPath(new URL('./scripted-vendor.mjs', import.meta.url));
 const NEIGHBOUR = fileURLToPath(new URL('./neighbour.mjs', import.meta.url));
 const RICH = 1_000_000_000_000;
-/** Money for fifty answers of the greatest length that attacks on the account ask for. */
+/** Credits for fifty answers of the maximum length in credit attacks. */
 export const SMALL_CREDITS = 16_000_000;
 const RATE_LIMIT_PER_MINUTE = 1_000_000;
 const RECORD_LIMIT_MS = 6_000;
 const HEALTH_LIMIT_MS = 10_000;
 /**
- * The niceness of attackers and of their vendor. They would be on other machines; here they share the
- * processors with the service and the neighbour, who would wait for them and not for the service.
+ * Niceness of attackers and their vendor. In reality they are on other machines; here they share cores
+ * with the service and the neighbour, whose latencies they would distort.
  */
 const ELSEWHERE = 10;
-/** Only root may take it back. */
+/** Only root can raise the priority again. */
 const canReturn = process.getuid?.() === 0;
-/** What the quiet tenant asks, unless an attack wants something else of it. */
+/** The neighbour's request, unless an attack needs another one. */
 const NEIGHBOURLY_BODY = JSON.stringify({
   model: 'bench-quiet/neighbour',
   messages: [{ role: 'user', content: 'Good morning. '.repeat(30) }],
   max_tokens: 100,
 });
 
-/** The limits that the attacks run into, small enough to be reached in seconds. */
+/** Limits that the attacks hit, small enough to be reached in seconds. */
 const SETTINGS = {
   GATEWAY_SANDBOX: 'true',
   GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
@@ -45,11 +45,11 @@ const SETTINGS = {
 };
 
 /**
- * The service that is attacked, with a vendor of known usage behind it, and a quiet neighbour. When
- * an attack ends the process, it is started anew on the same data for the next one.
+ * The attacked service with a vendor of known usage and a well-behaved neighbour. If an attack ends the
+ * process, it is restarted on the same data for the next one.
  */
 export class Stronghold {
-  /** How many times an attack ended the process, or left it without answers for good. */
+  /** How often an attack ended the process or made it unresponsive. */
   deaths = 0;
   keys = {};
   #soak;
@@ -81,7 +81,7 @@ export class Stronghold {
     await this.#startService();
   }
 
-  /** Runs an attack as one that comes from elsewhere. */
+  /** Runs an attack at low priority, as if from another machine. */
   async fromElsewhere(attack) {
     if (!canReturn) return attack();
     setPriorityOfThreads(process.pid, ELSEWHERE);
@@ -92,13 +92,13 @@ export class Stronghold {
     }
   }
 
-  /** Starts the service anew on its data, with further settings. */
+  /** Restarts the service on its data with additional settings. */
   async restart(settings = {}) {
     if (!this.hasEnded) await this.#service.stop();
     await this.#startService(settings);
   }
 
-  /** Has the service stop by itself. @returns how long that took, in seconds */
+  /** Stops the service gracefully. @returns the duration in seconds */
   async stop() {
     const startedMs = Date.now();
     await this.#service.stop();
@@ -106,13 +106,13 @@ export class Stronghold {
   }
 
   /**
-   * After an attack: a process that it ended, or that answers nobody any more, is noted and started
-   * anew. @returns which of the two it was, in words; undefined for one that lives
+   * Restarts and counts a process that an attack ended or made unresponsive.
+   * @returns which of the two, or undefined for a healthy one
    */
   async recover() {
     if (!this.hasEnded && (await this.#answers())) return undefined;
     this.deaths++;
-    const end = this.hasEnded ? 'ended' : `answers nobody within ${HEALTH_LIMIT_MS / 1000} s`;
+    const end = this.hasEnded ? 'ended' : `no response within ${HEALTH_LIMIT_MS / 1000} s`;
     if (!this.hasEnded) process.kill(this.pid, 'SIGKILL');
     await this.#service.exited;
     await this.#startService();
@@ -135,7 +135,7 @@ export class Stronghold {
     return this.#ended !== undefined;
   }
 
-  /** The quiet tenant begins to ask. `end` gives its p99 and how many answers it did not get. */
+  /** Starts the neighbour's requests. `end` returns its p99 and its number of failed requests. */
   beginNeighbour(body = NEIGHBOURLY_BODY) {
     this.#neighbour.send({ type: 'begin', body });
     return {
@@ -147,7 +147,7 @@ export class Stronghold {
     };
   }
 
-  /** What the vendor had made of a call, by its own count, once its connection is closed. */
+  /** Returns what the vendor generated for a call, once its connection is closed. */
   async vendorCall(id) {
     const limitMs = Date.now() + RECORD_LIMIT_MS;
     for (;;) {
@@ -170,7 +170,7 @@ export class Stronghold {
     return this.#books.findImbalances();
   }
 
-  /** The row of the request log, once it is there; undefined when it does not come. */
+  /** Waits for a row of the request log; undefined when it does not appear. */
   async logRow(condition, values) {
     const limitMs = Date.now() + RECORD_LIMIT_MS;
     for (;;) {
@@ -180,7 +180,7 @@ export class Stronghold {
     }
   }
 
-  /** Sends a body, or reads where there is none. Never rejects for a status. */
+  /** Sends a body, or a GET without one. Never rejects for a status. */
   async call(path, { key = this.keys.attacker, method, body, headers = {}, agent, signal } = {}) {
     const response = await request(this.url + path, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -252,7 +252,7 @@ export class Stronghold {
   }
 }
 
-/** On Linux each thread has a priority of its own, those that collect a process's garbage as well. */
+/** On Linux each thread has its own priority, including garbage collection threads. */
 function setPriorityOfThreads(pid, niceness) {
   const threads = process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`) : [pid];
   for (const thread of threads) setPriority(Number(thread), niceness);

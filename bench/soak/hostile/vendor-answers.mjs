@@ -1,6 +1,6 @@
 /**
- * How the hostile scenario's vendor spells an answer in each dialect. `call` is what `readCall` of
- * the vendor gives; usage is the vendor's own figure and may be a lie that the plan asks for.
+ * Responses of the hostile scenario's vendor in each dialect. `call` comes from the vendor's `readCall`;
+ * usage is the vendor's own figure, which a plan can falsify.
  */
 export const DIALECTS = {
   '/v1/chat/completions': {

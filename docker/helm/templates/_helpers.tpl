@@ -42,7 +42,7 @@ metadata:
 spec:
   serviceAccountName: {{ include "model-gateway.serviceAccountName" .root }}
   automountServiceAccountToken: false
-  # Before SIGTERM, the lame duck, the drain limit, and what the rest of the stop may take.
+  # The delay before SIGTERM, the lame duck period, the drain limit, and time for the rest of the stop.
   terminationGracePeriodSeconds: {{ add $stop.preStopSeconds $stop.lameDuckSeconds $stop.drainSeconds 10 }}
   securityContext:
     runAsNonRoot: true

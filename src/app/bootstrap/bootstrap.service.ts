@@ -19,7 +19,7 @@ import { readBootstrapFile, type DeclaredKey, type DeclaredTenant } from './read
 const FIRST_TENANT = 'default';
 const LOCK_NAME = 'model-gateway bootstrap';
 
-/** Makes the tenants and keys that the operator asked for, or a first tenant to begin with. */
+/** Creates the tenants and keys that the operator declared, or a first tenant. */
 @Injectable()
 export class BootstrapService {
   private readonly logger = new Logger(BootstrapService.name);
@@ -41,9 +41,10 @@ export class BootstrapService {
   ) {}
 
   /**
-   * To be called at each start, by as many instances at once as there are: what is there already
-   * stays as it is, and everything or nothing of the rest is made.
-   * @throws ConfigError when a declared key cannot be used.
+   * Call at each start; several instances may do so at once. Leaves existing tenants and keys
+   * unchanged, and creates all of the missing ones or none.
+   *
+   * @throws ConfigError when a declared key cannot be used
    */
   async ensureFirstTenant(): Promise<BootstrapOutcome> {
     const { bootstrap } = this.config;
@@ -66,9 +67,10 @@ export class BootstrapService {
   }
 
   /**
-   * The operator's own key, or one where there never was any: who revoked all of them wants none.
+   * Creates the operator's declared key, or a random one if there has never been any. Operators who
+   * revoke all keys get no new one.
    *
-   * @returns the key in plaintext if it was made here, and with it what logs in at the console once
+   * @returns the plaintext of a random key, and a one-time login token for the console
    */
   private async ensureOperator(client: PoolClient): Promise<FirstOperator> {
     const { bootstrap, http } = this.config;
@@ -77,7 +79,7 @@ export class BootstrapService {
     const plaintext = adminKey ?? mintApiKey('admin');
     const draft = { name: 'First admin key', plaintext, role: 'admin', expiresAt: null } as const;
     const made = await this.adminKeys.insertWithin(client, BOOTSTRAP_AUTHOR, draft);
-    if (!made) await this.warnOfUseless(client, plaintext);
+    if (!made) await this.warnIfInactive(client, plaintext);
     if (adminKey !== undefined) return {};
     if (!http.hasConsole) return { adminKey: plaintext };
     return {
@@ -86,12 +88,12 @@ export class BootstrapService {
     };
   }
 
-  private async warnOfUseless(client: PoolClient, plaintext: string): Promise<void> {
+  private async warnIfInactive(client: PoolClient, plaintext: string): Promise<void> {
     const hash = hashApiKey(plaintext);
     const known = (await this.adminKeyRows.findByHashes([hash], client)).get(hash);
     const status = known && apiKeyStatus(known, Date.now());
     if (status !== 'active') {
-      this.logger.warn(`GATEWAY_ADMIN_KEY is ${status} and stays so; it opens nothing`);
+      this.logger.warn(`GATEWAY_ADMIN_KEY is ${status} and cannot be used; set another key`);
     }
   }
 
@@ -105,7 +107,7 @@ export class BootstrapService {
     ];
   }
 
-  /** The keys exist in plaintext in what this returns, and nowhere else. */
+  /** Returns the keys in plaintext, which is stored nowhere. */
   private async makeFirstTenant(client: PoolClient): Promise<FirstKeys> {
     const created = { apiKey: mintApiKey('routing'), managementKey: mintApiKey('management') };
     await this.ensureTenant(
@@ -142,7 +144,7 @@ export class BootstrapService {
     const known = await this.tenants.findDeclared(declared.name, client);
     if (known?.isDeleted) {
       const name = JSON.stringify(declared.name);
-      this.logger.warn(`The declared tenant ${name} was deleted and stays so; declare it no more`);
+      this.logger.warn(`Tenant ${name} was deleted; remove it from the bootstrap settings`);
       return;
     }
     const tenant = known ?? (await this.makeTenant(client, declared));
@@ -151,7 +153,7 @@ export class BootstrapService {
 
   private async makeTenant(client: PoolClient, declared: DeclaredTenant): Promise<Tenant> {
     const tenant = await this.tenants.create(declared.name, client);
-    if (!tenant) throw new Error('A tenant appeared under the bootstrap lock');
+    if (!tenant) throw new Error('A tenant was created despite the bootstrap lock');
     const { id, name } = tenant;
     await this.audit.record(client, BOOTSTRAP_AUTHOR, {
       tenantId: id,
@@ -172,7 +174,7 @@ export class BootstrapService {
     if (await this.keys.createWithin(client, BOOTSTRAP_AUTHOR, draft)) return;
 
     const [known] = await this.apiKeys.findByHashes([hashApiKey(key.plaintext)], client);
-    if (!known) throw new Error('A key vanished under the bootstrap lock');
+    if (!known) throw new Error('A key was removed despite the bootstrap lock');
     if (known.tenantId !== tenant.id) {
       const owner = (await this.tenants.nameOf(known.tenantId, client)) ?? 'unknown';
       throw new ConfigError([
@@ -181,7 +183,7 @@ export class BootstrapService {
     }
     const status = apiKeyStatus(known, Date.now());
     if (status !== 'active') {
-      this.logger.warn(`${key.source} is ${status} and stays so; it opens nothing`);
+      this.logger.warn(`${key.source} is ${status} and cannot be used; declare another key`);
     }
     if (known.rateLimitPerMinute !== key.rateLimitPerMinute) {
       const change = { id: known.id, action: 'api_key.update' };
@@ -192,20 +194,20 @@ export class BootstrapService {
   }
 }
 
-/** Keys made at this start. Shown once; only their hashes are stored. */
+/** Keys created at this start. Shown once; only their hashes are stored. */
 interface FirstKeys {
   apiKey: string;
   managementKey: string;
 }
 
 interface FirstOperator {
-  /** The first key of an operator, if it was made at this start. */
+  /** The first operator key, if created at this start. */
   adminKey?: string;
-  /** Opens one session of an admin at the console, made with that key. */
+  /** Opens one admin session in the console; created with the key. */
   loginToken?: string;
 }
 
-/** Where this start's keys come from: what `describeFirstKeys` tells the operator. */
+/** Origin of this start's keys, for `describeFirstKeys`. */
 export type BootstrapOutcome = (
   | { kind: 'created'; created: FirstKeys }
   | { kind: 'earlier' | 'environment' | 'file'; created: undefined }

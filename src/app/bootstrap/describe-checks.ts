@@ -9,10 +9,10 @@ const WORDS: Readonly<Record<CheckOutcome, string>> = {
   unchecked: 'unchecked',
 };
 
-/** Of models that a key does not see, so many are named. */
+/** How many missing models are named. */
 const MAX_NAMED = 3;
 
-/** What checks of keys have found, a line for each account, aligned. */
+/** Describes key checks in aligned lines, one per account. */
 export function describeChecks(checks: readonly ProviderCheck[]): string[] {
   return formatTable(
     checks.map((each) => {
@@ -23,14 +23,14 @@ export function describeChecks(checks: readonly ProviderCheck[]): string[] {
   );
 }
 
-/** What a newcomer reads below the start's own lines. */
+/** Describes the key checks of a start, printed below its own lines. */
 export function describeStartChecks(checks: readonly ProviderCheck[]): string {
   const lines = describeChecks(checks).map((line) => `  ${line}`);
   const isAllWell = checks.every(({ check }) => isWell(check));
   const advice = isAllWell
     ? []
-    : ['  Set right what is not; `npm run gateway -- providers check` checks again.'];
-  return `${['Keys, each tried by a call that costs nothing:', ...lines, ...advice].join('\n')}\n\n`;
+    : ['  Fix the keys above, then run `npm run gateway -- providers check`.'];
+  return `${['Provider keys, each checked with a free call:', ...lines, ...advice].join('\n')}\n\n`;
 }
 
 function detailOf({ check, catalogue }: ProviderCheck): string {

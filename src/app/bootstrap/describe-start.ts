@@ -2,20 +2,20 @@ import { LINK_MINUTES, loginUrlOf } from '../../core/people/login-links.service.
 import type { BootstrapOutcome } from './bootstrap.service.js';
 
 export interface StartDescription {
-  /** Where the service is reached. */
+  /** Base URL of the service. */
   url: string;
-  /** The address that it listens on. */
+  /** The address it listens on. */
   host: string;
   bootstrap: BootstrapOutcome;
   /** Ids of the configured providers. */
   providers: readonly string[];
-  /** A chat model that a configured provider serves, for the example. */
+  /** A chat model of a configured provider, for the example. */
   exampleModel: string | undefined;
-  /** Whether there are pages at `/console`. */
+  /** Whether it serves `/console`. */
   hasConsole: boolean;
 }
 
-/** What a newcomer reads when the service has started: keys, a call to try, and where to go on. */
+/** Renders the message of a successful start: keys, where to look, and an example call. */
 export function describeStart({
   url,
   host,
@@ -28,8 +28,8 @@ export function describeStart({
     '',
     `Model Gateway listens on ${url}`,
     ...(isLoopback(host)
-      ? ['Only this machine reaches it; HOST=0.0.0.0 opens it to others.']
-      : [`It is reached from other machines (HOST=${host}).`]),
+      ? ['Only this machine can reach it. Set HOST=0.0.0.0 to open it to others.']
+      : [`Other machines can reach it (HOST=${host}).`]),
     '',
     ...describeFirstKeys(bootstrap),
     '',
@@ -48,7 +48,7 @@ function consoleLines(url: string, { loginToken }: BootstrapOutcome): string[] {
   if (loginToken === undefined) return [`Console: ${url}/console`];
   return [
     `Console: ${url}/console`,
-    `  This link logs you in as the operator, once and within ${LINK_MINUTES} minutes; later, the admin key does:`,
+    `  This link logs you in as the operator once, within ${LINK_MINUTES} minutes. After that, use the admin key:`,
     `  ${loginUrlOf(url, loginToken)}`,
   ];
 }
@@ -61,35 +61,35 @@ function curlLine(url: string, key: string, model: string): string {
   const body = { model, messages: [{ role: 'user', content: 'Hello!' }] };
   return [
     `curl ${url}/v1/chat/completions \\`,
-    // In single quotes a key of printed characters is safe; a variable has to stand in double ones.
+    // Single quotes are safe for generated keys; a variable needs double quotes.
     `  -H ${key.startsWith('$') ? `"Authorization: Bearer ${key}"` : `'Authorization: Bearer ${key}'`} \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${JSON.stringify(body)}'`,
   ].join('\n');
 }
 
-/** The lines about keys for what the service prints when it has started. */
+/** Returns the lines about keys for the start message. */
 export function describeFirstKeys(outcome: BootstrapOutcome): string[] {
   const { adminKey } = outcome;
   const adminLine = adminKey === undefined ? [] : [`  Admin key:      ${adminKey}`];
   if (outcome.kind === 'created') {
     return [
-      `The tenant "default" was made, with two keys${adminKey === undefined ? '' : ', and a key for you as the operator'}. They are shown this once and not stored:`,
+      `Created the tenant "default" with two keys${adminKey === undefined ? '' : ', and an admin key for you'}. They are shown this once and not stored:`,
       `  API key:        ${outcome.created.apiKey}`,
       `  Management key: ${outcome.created.managementKey}`,
       ...adminLine,
     ];
   }
-  const made = 'A key for you as the operator was made. It is shown this once and not stored:';
+  const made = 'Created an admin key for you. It is shown this once and not stored:';
   return [...ORIGINS[outcome.kind], ...(adminKey === undefined ? [] : [made, ...adminLine])];
 }
 
-/** Where keys come from that were not made at this start. */
+/** Describes the origin of keys that were not created at this start. */
 const ORIGINS = {
   earlier: [
-    'Keys were shown when the tenant "default" was made, on an earlier start.',
-    'To make a new one: npm run gateway -- key create default',
+    'Keys were shown when the tenant "default" was created, on an earlier start.',
+    'To create another: npm run gateway -- key create default',
   ],
-  environment: ['The tenant "default" has the keys of GATEWAY_BOOTSTRAP_*.'],
-  file: ['Tenants and keys are those of GATEWAY_BOOTSTRAP_FILE.'],
+  environment: ['The tenant "default" uses the keys in GATEWAY_BOOTSTRAP_*.'],
+  file: ['Tenants and keys are those in GATEWAY_BOOTSTRAP_FILE.'],
 };

@@ -70,8 +70,9 @@ class BootstrapFile {
 const VARIABLE = 'GATEWAY_BOOTSTRAP_FILE';
 
 /**
- * The tenants that the operator's file declares.
- * @throws ConfigError with a line per bad entry, which gives its path in the file and never a key.
+ * Reads the tenants that the operator's file declares.
+ *
+ * @throws ConfigError with one line per invalid entry; lines give paths in the file, never keys
  */
 export function readBootstrapFile(
   path: string,
@@ -130,10 +131,10 @@ function refuseUnusable(tenants: DeclaredTenant[]): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** A tenant that the operator wants to exist. */
+/** A tenant that must exist. */
 export interface DeclaredTenant {
   name: string;
-  /** Granted once, when the tenant is made. */
+  /** Granted once, when the tenant is created. */
   credits: number;
   keys: DeclaredKey[];
 }
@@ -143,6 +144,6 @@ export interface DeclaredKey {
   plaintext: string;
   name: string;
   rateLimitPerMinute: number;
-  /** Where the operator declared it, for messages: a variable, or a path into the file. */
+  /** Where the operator declared it, for messages: a variable or a path in the file. */
   source: string;
 }

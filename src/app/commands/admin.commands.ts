@@ -11,12 +11,12 @@ import {
 } from './command.js';
 import { formatTable } from '../../operator/format-table.js';
 
-/** More are not listed; nobody has them. */
+/** Upper limit of the listing, beyond any real number of keys. */
 const MAX_LISTED = 1_000;
 
 export const adminCreateCommand: Command = {
   name: 'admin create',
-  summary: "Make an operator's key and print it, once; an auditor may only read.",
+  summary: 'Create an admin key and print it, once; role auditor is read-only.',
   parameters: ['name'],
   options: { role: OPERATOR_ROLES.join('|'), expires: 'ISO-TIME' },
   async run({ parameters, options }, context) {
@@ -26,7 +26,7 @@ export const adminCreateCommand: Command = {
       options.expires === undefined ? null : readFutureTime('--expires', options.expires);
     const { adminKeys } = await context.services();
     const key = await adminKeys.create(COMMAND_AUTHOR, { name, role, expiresAt });
-    context.print(`Made a key for an operator with the role ${role}.`);
+    context.print(`Created an admin key with the role ${role}.`);
     context.print(`Id:      ${key.id}`);
     context.print(`Expires: ${expiresAt?.toISOString() ?? 'never'}`);
     context.print('The key is shown this once and not stored:');
@@ -36,7 +36,7 @@ export const adminCreateCommand: Command = {
 
 export const adminListCommand: Command = {
   name: 'admin list',
-  summary: "List the operators' keys, newest first.",
+  summary: 'List admin keys, newest first.',
   parameters: [],
   options: {},
   async run(_, context) {
@@ -57,8 +57,7 @@ export const adminListCommand: Command = {
 
 export const adminRevokeCommand: Command = {
   name: 'admin revoke',
-  summary:
-    "Revoke an operator's key, the last one too; running instances refuse it within a second.",
+  summary: 'Revoke an admin key, even the last one; running instances reject it within a second.',
   parameters: ['key-id'],
   options: {},
   async run({ parameters }, context) {

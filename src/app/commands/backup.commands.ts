@@ -3,7 +3,7 @@ import { CommandError, UsageError, type Command } from './command.js';
 export const backupCommand: Command = {
   name: 'backup',
   summary:
-    'Write the database and the artifacts of the data folder to a file ("-": standard output); the service may run.',
+    'Write the database and the artifacts of the data folder to a file ("-": standard output); the service may be running.',
   parameters: ['file'],
   options: {},
   flags: ['without-artifacts'],
@@ -19,7 +19,7 @@ export const backupCommand: Command = {
 export const restoreCommand: Command = {
   name: 'restore',
   summary:
-    'Restore a backup ("-": standard input) into an empty database, or with --replace in place of what is there; the service must not run.',
+    'Restore a backup ("-": standard input) into an empty database, or with --replace over existing data; the service must be stopped.',
   parameters: ['file'],
   options: {},
   flags: ['replace', 'other-secret'],
@@ -50,7 +50,7 @@ export const moveCommand: Command = {
     const settings = config();
     if (settings.databaseUrl !== undefined) {
       throw new CommandError(
-        'DATABASE_URL is set, so there is no embedded database in use: take a server\'s data elsewhere with "backup" and "restore"',
+        'DATABASE_URL is set, so no embedded database is in use: move the data of a server with "backup" and "restore"',
       );
     }
     const { move } = await import('../../operator/backup/operator-backups.js');

@@ -9,14 +9,14 @@ import { runCommand } from './run-command.js';
 
 const TODAY = new Date().toISOString().slice(0, 10);
 
-describe('the commands “catalogue update” and “catalogue stale”', () => {
+describe('gateway catalogue update and stale', () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
   const fileOf = (name: string, content: unknown): string => {
     const path = join(folder, name);
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return path;
   };
-  // xAI's rows of the program are as they are; this one is the operator's own.
+  // The built-in xAI rows are unchanged; this row is the operator's.
   const own = fileOf('own.json', [
     { id: 'xai/ours', pricing: { prompt: '0.000002', completion: '0.000006' } },
   ]);
@@ -41,19 +41,21 @@ describe('the commands “catalogue update” and “catalogue stale”', () => 
     return { code, lines, errors };
   }
 
-  it('shows what moves and what is held back, and writes nothing', async () => {
+  it('shows changed and held-back prices and writes nothing', async () => {
     const { code, lines, errors } = await run('update', list);
     expect(lines[1]).toMatch(/^xai\/ours +xai +prompt +0\.000002 +0\.000001 +×0\.5$/);
     expect(lines[2]).toMatch(
-      /^xai\/ours +xai +completion +0\.000006 +0\.00009 +×15 +held back: it moves beyond threefold$/,
+      /^xai\/ours +xai +completion +0\.000006 +0\.00009 +×15 +held back: it changes more than threefold$/,
     );
-    expect(lines.join('\n')).toMatch(/Not in the list: .*xai\/grok-4\.7.*\.\n1 models of these/s);
-    expect(errors).toEqual([expect.stringMatching(/^1 are held back; --accept MODEL/)]);
+    expect(lines.join('\n')).toMatch(
+      /Not in the list: .*xai\/grok-4\.7.*\.\n1 more models of these/s,
+    );
+    expect(errors).toEqual([expect.stringMatching(/^held back: 1; accept with --accept MODEL/)]);
     expect(code).toBe(2);
     expect(readdirSync(folder).sort()).toEqual(['list.json', 'own.json']);
   });
 
-  it('writes a file that the gateway can be given, in several rounds', async () => {
+  it('writes a catalogue file in several rounds', async () => {
     const file = join(folder, 'new.json');
     const first = await run('update', list, '--write', file);
     expect(first.code).toBe(2);
@@ -66,7 +68,7 @@ describe('the commands “catalogue update” and “catalogue stale”', () => 
     const second = await run('update', list, '--write', file, ...accept);
     expect(second).toMatchObject({ code: 0, errors: [] });
     expect(second.lines).toContain('New: xai/newer');
-    const origin = { source: `${list}, of the shape of LiteLLM`.slice(0, 200), as_of: TODAY };
+    const origin = { source: `${list}, format LiteLLM`.slice(0, 200), as_of: TODAY };
     expect(rowsIn()).toEqual([
       { id: 'xai/ours', pricing: { prompt: '0.000001', completion: '0.00009' }, ...origin },
       { id: 'xai/newer', pricing: { prompt: '0.000001', completion: '0.000002' }, ...origin },
@@ -76,12 +78,12 @@ describe('the commands “catalogue update” and “catalogue stale”', () => 
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('says with code 2 that what is only shown is not written', async () => {
+  it('exits with 2 when changes were not written', async () => {
     const small = fileOf('small.json', { 'xai/ours': row(1e-6, 6e-6) });
     const { code, errors } = await run('update', small);
     expect({ code, errors }).toEqual({
       code: 2,
-      errors: ['nothing is written: --write FILE or --apply does it'],
+      errors: ['nothing was written; use --write FILE or --apply'],
     });
     const same = fileOf('same.json', { 'xai/ours': row(2e-6, 6e-6) });
     expect(await run('update', same)).toMatchObject({ code: 0, errors: [] });
@@ -91,12 +93,12 @@ describe('the commands “catalogue update” and “catalogue stale”', () => 
     [['no.json'], 1, /no\.json: the file cannot be read \(ENOENT\)/],
     [['http://127.0.0.1:1/list'], 1, /^http:.*: it cannot be fetched/],
     [['LIST', '--accept', 'xai/ours:promt'], 1, /^--accept xai\/ours:promt: no price/],
-    [['LIST', '--write', 'x', '--apply'], 2, /^--write does not go with --apply/],
+    [['LIST', '--write', 'x', '--apply'], 2, /^--write cannot be combined with --apply/],
     [['LIST', '--write', 'TEXT'], 1, /text\.json is not valid JSON$/],
-    [['LIST', '--write', 'LIST'], 1, /list\.json is no catalogue file/],
+    [['LIST', '--write', 'LIST'], 1, /list\.json is not a catalogue file/],
     [['LIST', '--write', '/no/such/folder/file'], 1, /cannot be written \(ENOENT\)$/],
-    [[], 2, /^Write: catalogue update <file\|url>/],
-  ])('refuses %j', async (words, code, message) => {
+    [[], 2, /^Usage: catalogue update <file\|url>/],
+  ])('rejects %j', async (words, code, message) => {
     const text = fileOf('text.json', 'prices');
     const places: Record<string, string> = { LIST: list, TEXT: text };
     const before = readFileSync(list, 'utf8');
@@ -106,13 +108,13 @@ describe('the commands “catalogue update” and “catalogue stale”', () => 
     expect(readFileSync(list, 'utf8')).toBe(before);
   });
 
-  it('names the models whose prices it cannot use', async () => {
+  it('names models with unusable prices', async () => {
     const bad = fileOf('bad.json', { 'xai/ours': row(-1, 1), other: row(1, 1) });
     const { errors } = await run('update', bad);
     expect(errors).toEqual(['xai/ours: xai/ours input_cost_per_token is negative (-1)']);
   });
 
-  it('lists rows that nobody has confirmed', async () => {
+  it('lists rows that have not been confirmed', async () => {
     const { code, lines, errors } = await run('stale', '--days', '3650');
     expect(lines).toEqual([
       expect.stringMatching(/^MODEL +AS OF +SOURCE$/),

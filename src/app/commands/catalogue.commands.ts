@@ -30,7 +30,7 @@ import {
 import { formatTable } from '../../operator/format-table.js';
 
 const MAX_DAYS = 3_650;
-/** Of rows that a list does not have, and of models that no row has, so many are named. */
+/** How many unlisted models are named. */
 const MAX_NAMED = 400;
 
 export const catalogueCheckCommand: Command = {
@@ -51,7 +51,7 @@ export const catalogueCheckCommand: Command = {
 export const catalogueUpdateCommand: Command = {
   name: 'catalogue update',
   summary:
-    'Compare the catalogue with a public price list (LiteLLM, models.dev, genai-prices). Writes nothing unless told: --write makes a file for GATEWAY_CATALOGUE, --apply a version of the configuration. Exit code 0: nothing is left to do, 1: it failed, 2: prices differ and were not written.',
+    'Compare the catalogue with a public price list (LiteLLM, models.dev, genai-prices). Changes nothing by default: --write writes a file for GATEWAY_CATALOGUE, --apply creates a configuration version. Exit code 0: nothing left to do, 1: failure, 2: prices differ and were not written.',
   parameters: ['file|url'],
   options: { write: 'FILE' },
   lists: { accept: 'MODEL[:UNIT]|all', add: 'PATTERN' },
@@ -59,15 +59,17 @@ export const catalogueUpdateCommand: Command = {
   async run({ parameters: [place = ''], options: { write }, lists, flags }, context) {
     const isApplied = flags.has('apply');
     if (write !== undefined && (isApplied || flags.has('in-force'))) {
-      throw new UsageError(`--write does not go with ${isApplied ? '--apply' : '--in-force'}`);
+      throw new UsageError(
+        `--write cannot be combined with ${isApplied ? '--apply' : '--in-force'}`,
+      );
     }
     const today = new Date().toISOString().slice(0, 10);
     const list = await load(place, today);
     const { accept = [], add = [] } = lists;
-    const source = `${place}, of the shape of ${list.name}`;
+    const source = `${place}, format ${list.name}`;
     const compare = (rows: CatalogueRows): Comparison => {
       const comparison = comparePrices(rows, list, { accept, add, source, today });
-      refuseUnheard(accept, comparison);
+      refuseUnusedAccepts(accept, comparison);
       return comparison;
     };
     let seen: Comparison;
@@ -91,7 +93,7 @@ export const catalogueUpdateCommand: Command = {
 export const catalogueStaleCommand: Command = {
   name: 'catalogue stale',
   summary:
-    'List the rows whose prices nobody has confirmed for 60 days, or as many as told. Exit code 0: there are none, 1: it failed, 2: there are some.',
+    'List rows whose prices have not been confirmed for 60 days or the given number. Exit code 0: none, 1: failure, 2: some.',
   parameters: [],
   options: { days: 'N' },
   flags: ['in-force'],
@@ -99,7 +101,7 @@ export const catalogueStaleCommand: Command = {
     const days = readInteger('--days', options.days ?? String(STALE_AFTER_DAYS), 0, MAX_DAYS);
     const rows = staleRowsOf(await baseRows(context, flags.has('in-force')), Date.now(), days);
     if (rows.length === 0) {
-      context.print(`All prices have been confirmed within ${days} days.`);
+      context.print(`All prices were confirmed within the last ${days} days.`);
       return;
     }
     const lines = rows.map(({ id, asOf = 'never', source = '' }) => [id, asOf, source]);
@@ -117,7 +119,7 @@ async function load(place: string, today: string): Promise<PriceList> {
   }
 }
 
-/** The built-in rows or those of the latest version, with the operator's file over them. */
+/** Returns the built-in rows or those of the latest version, overlaid with the operator's file. */
 async function baseRows(context: CommandContext, isInForce: boolean): Promise<CatalogueRows> {
   const { catalogueFile } = context.config();
   const declared = catalogueFile === undefined ? [] : readOperatorRows(catalogueFile);
@@ -127,7 +129,7 @@ async function baseRows(context: CommandContext, isInForce: boolean): Promise<Ca
   return mergeRows(latest?.catalogue ?? builtInRows(), declared);
 }
 
-/** Makes the next version of the latest with what moves; whoever else changes it waits meanwhile. */
+/** Creates a configuration version with the changed prices. Concurrent changes wait. */
 async function apply(
   compare: (rows: CatalogueRows) => Comparison,
   source: string,
@@ -142,25 +144,25 @@ async function apply(
       const document = shownDocument(latest?.document ?? EMPTY_DOCUMENT);
       return { value: { ...document, models: mergedInto(document.models, seen.rows) } };
     },
-    { action: 'config.apply', mayNameVariables: true, comment: `Prices by ${source}` },
+    { action: 'config.apply', mayNameVariables: true, comment: `Prices from ${source}` },
   );
   if (!seen) throw new CommandError('the prices were not compared');
   context.print(
     isNew
-      ? `Version ${version.number} of the configuration has them (fingerprint ${version.fingerprint}).`
-      : `Version ${version.number} of the configuration stays.`,
+      ? `Version ${version.number} of the configuration contains them (fingerprint ${version.fingerprint}).`
+      : `Version ${version.number} of the configuration is unchanged.`,
   );
   const { catalogueFile } = context.config();
   const declared = catalogueFile === undefined ? [] : readOperatorRows(catalogueFile);
   const hidden = seen.moves.filter(({ id }) => declared.some((row) => row.id === id));
   if (hidden.length > 0) {
     const ids = [...new Set(hidden.map(({ id }) => id))].join(', ');
-    context.note(`GATEWAY_CATALOGUE of this machine stands over rows of the version: ${ids}`);
+    context.note(`GATEWAY_CATALOGUE of this machine overrides rows of the version: ${ids}`);
   }
   return seen;
 }
 
-/** Rows over those of a document or a file, each where it was; new ones behind them. */
+/** Merges rows over existing ones, which keep their position; appends new ones. */
 function mergedInto(rows: readonly JsonObject[], updates: readonly JsonObject[]): JsonObject[] {
   const merged = new Map(rows.map((row) => [row.id, row]));
   for (const update of updates) merged.set(update.id, mergeRow(merged.get(update.id), update));
@@ -170,10 +172,12 @@ function mergedInto(rows: readonly JsonObject[], updates: readonly JsonObject[])
 function rowsIn(file: string): JsonObject[] {
   const { models } = fileContent(file);
   if (Array.isArray(models) && models.every(isJsonObject)) return models;
-  throw new CommandError(`${file} is no catalogue file: it must have {"models": […]} or a list`);
+  throw new CommandError(
+    `${file} is not a catalogue file: it must contain {"models": […]} or a list`,
+  );
 }
 
-/** One that is not there is empty. */
+/** Reads the file; a missing file is empty. */
 function fileContent(file: string): JsonObject {
   let text: string;
   try {
@@ -190,7 +194,7 @@ function fileContent(file: string): JsonObject {
   }
 }
 
-/** All of it or nothing. */
+/** Writes atomically. */
 function writeRows(file: string, rows: readonly JsonObject[]): void {
   const content = { ...fileContent(file), models: mergedInto(rowsIn(file), rows) };
   const draft = `${file}.${process.pid}.new`;
@@ -208,15 +212,17 @@ function report(seen: Comparison, add: readonly string[], { print, note }: Comma
     formatTable([heading, ...seen.moves.map(lineOf)]).forEach(print);
   }
   seen.problems.forEach(note);
-  print(`${seen.confirmed.length} rows are as the list has them, or are made so.`);
+  print(`${seen.confirmed.length} rows agree with the list, as they are or after these changes.`);
   if (seen.unlisted.length > 0) print(`Not in the list: ${named(seen.unlisted)}.`);
   if (add.length === 0 && seen.others.length > 0) {
-    print(`${seen.others.length} models of these vendors are in no row; --add PATTERN adds some.`);
+    print(
+      `${seen.others.length} more models of these vendors have no row; --add PATTERN adds them.`,
+    );
   }
   for (const { id } of seen.rows.filter((row) => seen.others.includes(String(row.id)))) {
     print(`New: ${String(id)}`);
   }
-  for (const id of seen.freeOnes) print(`Not added, as it would be free: ${id}`);
+  for (const id of seen.freeOnes) print(`Not added because it would be free: ${id}`);
 }
 
 function lineOf(move: ModelMove): string[] {
@@ -230,8 +236,8 @@ function named(ids: readonly string[]): string {
   return ids.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** A word that nothing was held back by is a slip of the pen, which would be found out too late. */
-function refuseUnheard(accept: readonly string[], { moves, rows }: Comparison): void {
+/** Rejects values of --accept that match nothing, which are probably typos. */
+function refuseUnusedAccepts(accept: readonly string[], { moves, rows }: Comparison): void {
   const known = new Set([
     'all',
     ...moves.flatMap(({ id, unit }) => [id, `${id}:${unit}`]),
@@ -239,7 +245,7 @@ function refuseUnheard(accept: readonly string[], { moves, rows }: Comparison): 
   ]);
   const unknown = accept.find((word) => !known.has(word));
   if (unknown !== undefined) {
-    throw new CommandError(`--accept ${unknown}: no price of that name differs from the list`);
+    throw new CommandError(`--accept ${unknown}: no price with that name differs from the list`);
   }
 }
 
@@ -247,11 +253,11 @@ function conclude({ moves, freeOnes }: Comparison, isWritten: boolean): void {
   const held = moves.filter(({ heldBack }) => heldBack !== undefined).length + freeOnes.length;
   if (held > 0) {
     throw new CommandError(
-      `${held} are held back; --accept MODEL[:UNIT] or --accept all lets them pass`,
+      `held back: ${held}; accept with --accept MODEL[:UNIT] or --accept all`,
       2,
     );
   }
   if (moves.length > 0 && !isWritten) {
-    throw new CommandError('nothing is written: --write FILE or --apply does it', 2);
+    throw new CommandError('nothing was written; use --write FILE or --apply', 2);
   }
 }

@@ -30,7 +30,7 @@ import { LoginLinkEntity } from '../../core/people/login-link.entity.js';
 import { LoginLinks } from '../../core/people/login-links.service.js';
 import { SettlementRecovery } from '../../core/ledger/settlement-recovery.service.js';
 
-/** What commands do their work with. */
+/** Services for commands. */
 export interface CommandServices {
   database: Database;
   tenants: TenantsService;
@@ -49,9 +49,9 @@ export interface CommandServices {
 }
 
 /**
- * Connects to the service's database: that of `DATABASE_URL`, else the embedded one, which is
- * started for the command when the service does not run. Built by hand, because a whole application
- * would take a second to start.
+ * Connects to the service's database: `DATABASE_URL`, or the embedded database, which is started for
+ * the command if the service is not running. Wired by hand, because a Nest application takes a
+ * second to start.
  */
 export async function openCommandServices(
   config: AppConfig,
@@ -75,7 +75,7 @@ export async function openCommandServices(
 }
 
 async function connect(url: string, config: AppConfig): Promise<CommandServices> {
-  // A command may come before the service's first start.
+  // The command may run before the service's first start.
   await migrateDatabase(url, MIGRATIONS);
   const dataSource = new DataSource({
     ...databaseOptions(url),
@@ -84,7 +84,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   });
   await dataSource.initialize();
   const database = new Database(dataSource);
-  // Nobody reads the figures of a command.
+  // A command exports no metrics.
   const journal = new SettlementJournal(config, { observeSettlements: () => undefined });
   const store = new LedgerStore(database, new InstanceService(database), journal);
   const audit = new AuditLog();

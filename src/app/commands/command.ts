@@ -5,7 +5,7 @@ import { isUuid } from '../../platform/database/stored-text.js';
 import { parseIsoDateTime } from '../../platform/time/dates.js';
 import type { Tenant } from '../../core/tenants/tenants.service.js';
 
-/** The command cannot be done; the message is one line for the operator. Exit code 1, unless told. */
+/** Thrown when a command fails. The message is one line for the operator. */
 export class CommandError extends Error {
   constructor(
     message: string,
@@ -15,55 +15,55 @@ export class CommandError extends Error {
   }
 }
 
-/** The command was not written as it should be. Exit code 2. */
+/** Thrown for invalid arguments. The exit code is 2. */
 export class UsageError extends Error {}
 
-/** What a command may use. Nothing is opened before it asks. */
+/** Resources of a command, opened on first use. */
 export interface CommandContext {
   /** @throws ConfigError */
   config: () => AppConfig;
-  /** Connects to the database at the first call; closed when the command has ended. */
+  /** Connects to the database on the first call. Closed when the command ends. */
   services(): Promise<CommandServices>;
-  /** Writes a line to standard output, with control characters escaped. */
+  /** Writes a line to standard output with control characters escaped. */
   print: (line: string) => void;
-  /** Writes a text of several lines likewise. */
+  /** Writes several lines to standard output with control characters escaped. */
   printText: (text: string) => void;
-  /** Writes a line to standard error, for whoever watches while standard output is piped on. */
+  /** Writes a line to standard error, which stays visible when standard output is piped. */
   note: (line: string) => void;
-  /** Lets everybody else on this machine go first, from now on. */
+  /** Lowers the priority of this process for the rest of the command. */
   yieldToOthers: () => void;
 }
 
 interface CommandInput {
-  /** As many as the command has `parameters`, and the optional one if it is there. */
+  /** One per entry of the command's `parameters`, and the optional one if given. */
   parameters: string[];
   options: Record<string, string | undefined>;
-  /** Those of the command's `flags` that were written. */
+  /** The given `flags`. */
   flags: ReadonlySet<string>;
-  /** Of those of the command's `lists` that were written, all values in order. */
+  /** All values of the given `lists`, in order. */
   lists: Readonly<Record<string, readonly string[] | undefined>>;
 }
 
-/** One of the operator's commands. */
+/** An operator command. */
 export interface Command {
-  /** The words that choose it, e.g. `tenant create`. */
+  /** Its words, e.g. `tenant create`. */
   readonly name: string;
   readonly summary: string;
-  /** Names of the values that follow the words, in order; all are required. */
+  /** Names of the required positional values, in order. */
   readonly parameters: readonly string[];
-  /** Of one more value, which may be left out. */
+  /** Name of one more, optional value. */
   readonly optionalParameter?: string;
-  /** Options with a value, each with the placeholder that the help shows for it. */
+  /** Options with a value, mapped to the placeholder shown in the help. */
   readonly options: Readonly<Record<string, string>>;
-  /** Options with a value that may be written again and again. */
+  /** Repeatable options with a value, likewise. */
   readonly lists?: Readonly<Record<string, string>>;
   /** Options without a value. */
   readonly flags?: readonly string[];
-  /** @returns the exit code, where it is not 0 @throws UsageError, CommandError, ConfigError */
+  /** @returns the exit code, 0 if undefined @throws UsageError, CommandError, ConfigError */
   run(input: CommandInput, context: CommandContext): Promise<0 | 1 | void>;
 }
 
-/** For `parseArgs`. */
+/** Returns a command's options for `parseArgs`. */
 export function parseArgsOptions(command: Command): NonNullable<ParseArgsConfig['options']> {
   const names = Object.keys(command.options);
   const lists = Object.keys(command.lists ?? {});
@@ -75,7 +75,7 @@ export function parseArgsOptions(command: Command): NonNullable<ParseArgsConfig[
   };
 }
 
-/** @throws UsageError naming the argument unless it is a whole number in the range. */
+/** @throws UsageError naming the argument unless it is an integer in the range */
 export function readInteger(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return value;
@@ -98,11 +98,11 @@ export function readFutureTime(name: string, text: string): Date {
   throw new UsageError(`${name} must be an ISO 8601 time in the future, e.g. 2030-12-31T23:59:59Z`);
 }
 
-/** @throws CommandError when there is no such tenant. */
+/** @throws CommandError when the tenant does not exist */
 export async function findTenant(services: CommandServices, name: string): Promise<Tenant> {
   const tenant = await services.tenants.findByName(name);
   if (tenant) return tenant;
   throw new CommandError(
-    `there is no tenant ${JSON.stringify(name)}; "tenant list" shows which there are`,
+    `there is no tenant ${JSON.stringify(name)}; "tenant list" shows the existing ones`,
   );
 }

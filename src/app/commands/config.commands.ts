@@ -14,13 +14,13 @@ const MAX_NUMBER = 2 ** 31 - 1;
 const MAX_LISTED = 1_000;
 const LONGEST_COMMENT = 1_000;
 
-/** Beside the file: who applies it may name variables for keys, as the file of the start does. */
+/** Operators with access to the machine may name variables for keys, as in the startup file. */
 const AS_COMMAND = { action: 'config.apply', mayNameVariables: true } as const;
 
 export const configDiffCommand: Command = {
   name: 'config diff',
   summary:
-    'Show what applying a file, or a folder of them, would change. Exit code 0: nothing, 1: something, 2: it cannot be told.',
+    'Show the changes that a file or folder would make. Exit code 0: none, 1: some, 2: failure.',
   parameters: ['file'],
   options: {},
   async run({ parameters: [path = ''] }, context) {
@@ -42,7 +42,7 @@ export const configDiffCommand: Command = {
 export const configApplyCommand: Command = {
   name: 'config apply',
   summary:
-    'Make a file, or a folder of them, the configuration: all of it, so what is not in it goes. Files in which nothing differs change nothing.',
+    'Make a file or folder the whole configuration: anything not in it is removed. Applying the same content again changes nothing.',
   parameters: ['file'],
   options: { comment: 'text', expect: 'version' },
   async run({ parameters: [path = ''], options }, context) {
@@ -59,7 +59,7 @@ export const configApplyCommand: Command = {
 export const configShowCommand: Command = {
   name: 'config show',
   summary:
-    'Print a version of the configuration as a file that can be applied; the latest, unless told.',
+    'Print a version of the configuration as a file that can be applied; by default the latest.',
   parameters: [],
   optionalParameter: 'version',
   options: {},
@@ -74,7 +74,7 @@ export const configShowCommand: Command = {
 
 export const configVersionsCommand: Command = {
   name: 'config versions',
-  summary: 'List the versions of the configuration, the latest first.',
+  summary: 'List the versions of the configuration, latest first.',
   parameters: [],
   options: {},
   async run(_, context) {
@@ -94,7 +94,7 @@ export const configVersionsCommand: Command = {
 
 export const configRollbackCommand: Command = {
   name: 'config rollback',
-  summary: 'Make the configuration what it was in an earlier version, as a new one.',
+  summary: 'Restore an earlier version of the configuration, as a new version.',
   parameters: ['version'],
   options: { comment: 'text', expect: 'version' },
   async run({ parameters: [text = ''], options }, context) {
@@ -119,7 +119,7 @@ export const configRollbackCommand: Command = {
 async function latest(versions: { list(limit: number): Promise<ConfigVersion[]> }) {
   const [version] = await versions.list(1);
   if (version) return version;
-  throw new CommandError('there is no version of the configuration yet: the first start makes one');
+  throw new CommandError('there is no configuration version yet; the first start creates one');
 }
 
 function readOptions({ comment, expect }: Record<string, string | undefined>) {
@@ -140,13 +140,13 @@ function report(
   print(
     isNew
       ? `Version ${version.number} of the configuration is in force (fingerprint ${version.fingerprint}).`
-      : `Nothing differs: version ${version.number} stays.`,
+      : `Nothing differs; version ${version.number} stays in force.`,
   );
 }
 
 /**
- * What stands in a file, or in the `.json` files of a folder together: `{models, providers, settings}`, or a
- * list of catalogue rows or of providers as `GATEWAY_CATALOGUE` and `GATEWAY_PROVIDERS` name them.
+ * Reads a file, or all `.json` files of a folder: `{models, providers, settings}`, or a list of
+ * catalogue rows or providers as in `GATEWAY_CATALOGUE` and `GATEWAY_PROVIDERS`.
  *
  * @throws CommandError
  */
@@ -161,7 +161,7 @@ function readConfigFiles(path: string): JsonObject {
     const unknown = Object.keys(others)[0];
     if (unknown !== undefined) {
       throw new CommandError(
-        `${file} has ${unknown}, which is none of models, providers and settings`,
+        `${file} has the unknown field ${unknown}; use models, providers and settings`,
       );
     }
     for (const [name, rows] of [
@@ -174,14 +174,14 @@ function readConfigFiles(path: string): JsonObject {
     }
     if (!isJsonObject(settings)) throw new CommandError(`${file}: settings must be an object`);
     for (const [name, value] of Object.entries(settings)) {
-      if (name in whole.settings) throw new CommandError(`${file} sets ${name} once more`);
+      if (name in whole.settings) throw new CommandError(`${file} sets ${name} a second time`);
       whole.settings[name] = value;
     }
   }
   return whole;
 }
 
-/** A folder without files is no wish for an empty configuration. */
+/** An empty folder is an error rather than an empty configuration. */
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
@@ -201,7 +201,7 @@ function partsOf(file: string): JsonObject {
     throw new CommandError(`${file} ${messageOf(error)}`);
   }
   if (isJsonObject(content)) return content;
-  if (!Array.isArray(content)) throw new CommandError(`${file} must hold an object or a list`);
+  if (!Array.isArray(content)) throw new CommandError(`${file} must contain an object or a list`);
   const areProviders = content.some(
     (row: unknown) => isJsonObject(row) && ('base_url' in row || 'accounts' in row),
   );

@@ -18,7 +18,7 @@ import {
 
 export const keyRevokeCommand: Command = {
   name: 'key revoke',
-  summary: 'Revoke an API key; running instances refuse it within a second.',
+  summary: 'Revoke an API key; running instances reject it within a second.',
   parameters: ['key-id'],
   options: {},
   async run({ parameters }, context) {
@@ -33,7 +33,7 @@ export const keyRevokeCommand: Command = {
 
 export const keyCreateCommand: Command = {
   name: 'key create',
-  summary: 'Make an API key of a tenant and print it, once.',
+  summary: 'Create an API key for a tenant and print it, once.',
   parameters: ['tenant'],
   options: {
     type: API_KEY_TYPES.join('|'),
@@ -71,10 +71,10 @@ export const keyCreateCommand: Command = {
       expiresAt,
       monthlySpendLimit,
     });
-    context.print(`Made a ${type} key of the tenant ${JSON.stringify(tenant.name)}.`);
+    context.print(`Created a ${type} key for the tenant ${JSON.stringify(tenant.name)}.`);
     context.print(`Id:         ${id}`);
     context.print(`Rate limit: ${rateLimitPerMinute} requests per minute`);
-    context.print(`May spend:  ${spendLimitText(monthlySpendLimit)}`);
+    context.print(`Spend:      ${spendLimitText(monthlySpendLimit)}`);
     context.print(`Expires:    ${expiresAt?.toISOString() ?? 'never'}`);
     context.print('The key is shown this once and not stored:');
     context.print(plaintext);
@@ -82,7 +82,7 @@ export const keyCreateCommand: Command = {
 };
 
 function spendLimitText(credits: number | null): string {
-  return credits === null ? 'as much as its tenant' : `${credits} credits a month`;
+  return credits === null ? "limited by its tenant's" : `${credits} credits a month`;
 }
 
 function readType(text: string): ApiKeyType {

@@ -9,7 +9,7 @@ import { findTenant, UsageError, type Command, type CommandContext } from './com
 export const personInviteCommand: Command = {
   name: 'person invite',
   summary:
-    'Invite a person by e-mail address: with --tenant to be its member, else to be an operator.',
+    'Invite a person by email address, as an operator or, with --tenant, as a member of that tenant.',
   parameters: ['email', 'role'],
   options: { tenant: 'NAME' },
   async run({ parameters, options }, context) {
@@ -18,14 +18,14 @@ export const personInviteCommand: Command = {
     const to = await invitedRole(context, role, options.tenant);
     const { invitations } = await context.services();
     const { expiresAt } = await invitations.invite(COMMAND_AUTHOR, email, to);
-    context.print(`Invited ${email} to be ${role}, until ${expiresAt.toISOString()}.`);
-    context.print('Tell them to log in with this address; the gateway sends no mail.');
+    context.print(`Invited ${email} as ${role} until ${expiresAt.toISOString()}.`);
+    context.print('Ask them to log in with this address; the gateway sends no email.');
   },
 };
 
 export const loginLinkCommand: Command = {
   name: 'login-link',
-  summary: `Print a link to the console that opens one session of an admin, within ${LINK_MINUTES} minutes.`,
+  summary: `Print a console link that opens one admin session within ${LINK_MINUTES} minutes.`,
   parameters: [],
   options: {},
   async run(_, context) {
@@ -42,7 +42,7 @@ export const loginLinkCommand: Command = {
   },
 };
 
-/** @throws UsageError for a role of the other kind */
+/** @throws UsageError for an unknown role */
 async function invitedRole(
   context: CommandContext,
   text: string,

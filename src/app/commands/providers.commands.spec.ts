@@ -15,7 +15,7 @@ import { runCommand } from './run-command.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What the built-in catalogue calls models at a provider. */
+/** Returns the provider's names for models of the built-in catalogue. */
 function namesAt(provider: string): string[] {
   return new CatalogueService({ catalogueFile: undefined }).models
     .flatMap(({ routes }) => routes)
@@ -23,10 +23,10 @@ function namesAt(provider: string): string[] {
     .map(({ upstreamModel }) => upstreamModel);
 }
 
-describe('the command “providers check”', () => {
+describe('gateway providers check', () => {
   let server: ScriptedServer;
   let folder: string;
-  /** How calls to paths that begin so are answered. */
+  /** Responses by path prefix. */
   const answers = new Map<string, [status: number, body: unknown]>();
 
   const keyOf = ({ headers, path }: RecordedCall): string =>
@@ -67,7 +67,7 @@ describe('the command “providers check”', () => {
     return { code, lines };
   }
 
-  it('says in a line each which keys work, what they see, and which are refused', async () => {
+  it('reports in one line each which keys work, what they see and which are refused', async () => {
     const mistral = namesAt('mistral');
     answers.set('/mistral', [200, { data: mistral.slice(1).map((id) => ({ id })) }]);
     const { code, lines } = await check({
@@ -92,7 +92,7 @@ describe('the command “providers check”', () => {
     ]);
   });
 
-  it('asks each kind of vendor once, by what costs nothing', async () => {
+  it('makes one free call per provider', async () => {
     answers.set('/anthropic', [
       200,
       { data: namesAt('anthropic').map((id) => ({ id: `${id}-20261101` })) },
@@ -148,7 +148,7 @@ describe('the command “providers check”', () => {
     expect(server.calls.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('tells a server of the operator’s own that is away, which needs no key, and one that does', async () => {
+  it('distinguishes an unreachable keyless server from one that needs a key', async () => {
     const path = join(folder, 'providers.json');
     writeFileSync(
       path,
@@ -166,7 +166,7 @@ describe('the command “providers check”', () => {
     });
   });
 
-  it('has nothing to say where no provider is configured, or none with a key', async () => {
+  it('reports nothing when no provider with a key is configured', async () => {
     expect(await check({})).toEqual({ code: 0, lines: [] });
     expect(await check({ GATEWAY_SANDBOX: 'true' })).toEqual({ code: 0, lines: [] });
   });

@@ -10,7 +10,7 @@ import type { Command } from './command.js';
 export const providersCheckCommand: Command = {
   name: 'providers check',
   summary:
-    'Call each configured provider once, which costs nothing, and say which keys it takes and which models of the catalogue those see.',
+    'Call each configured provider once, free of charge, and report which keys work and which catalogue models they see.',
   parameters: [],
   options: {},
   async run(_, context) {

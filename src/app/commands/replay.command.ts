@@ -57,8 +57,8 @@ export const replayCommand: Command = {
     }
     if (!isCalibrated(report) && !flags.has('uncalibrated')) {
       throw new CommandError(
-        `Without any change the replay costs something else than the log says by more than ${LARGEST_DEVIATION * 100} %, ` +
-          'so what it says of a change is not to be relied upon; --uncalibrated takes it all the same',
+        `Without any change the simulated cost differs from the log by more than ${LARGEST_DEVIATION * 100} %, ` +
+          'so the results are unreliable; use --uncalibrated to accept them anyway',
         2,
       );
     }
@@ -87,7 +87,7 @@ function readReplaySettings(options: Options, without: readonly string[]): Repla
       const target = readTarget(text);
       if (target) return target;
       throw new UsageError(
-        `--without must be a provider, as openai, openai:gpt-4o or openai@account, and not ${JSON.stringify(text)}`,
+        `--without must name a provider, e.g. openai, openai:gpt-4o or openai@account, not ${JSON.stringify(text)}`,
       );
     }),
     withoutSpan,
@@ -123,7 +123,7 @@ function readTime(name: string, text: string | undefined): Date {
   if (time) return time;
   throw new UsageError(
     text === undefined
-      ? `${name} is missing`
+      ? `${name} is required`
       : `${name} must be an ISO 8601 time, e.g. 2026-01-15 or 2026-01-15T12:00:00Z`,
   );
 }
@@ -146,7 +146,7 @@ function readNumber(name: string, text: string, min: number, max: number): numbe
 
 function readShare(name: string, text: string): number {
   if (/^\d{1,7}(\.\d{1,6})?%$/.test(text)) return Number(text.slice(0, -1)) / 100;
-  throw new UsageError(`${name} must be a share in per cent, as 1% or 0.5%`);
+  throw new UsageError(`${name} must be a percentage, e.g. 1% or 0.5%`);
 }
 
 function write(file: string, content: string, printText: (text: string) => void): void {

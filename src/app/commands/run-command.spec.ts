@@ -35,7 +35,7 @@ describe(runCommand.name, () => {
     expect(output).not.toContain('tenant list');
   });
 
-  it('shows all commands, as an error, when none is given', async () => {
+  it('shows all commands as an error when none is given', async () => {
     const { code, output } = await run();
     expect(code).toBe(2);
     expect(output).toContain('tenant list');
@@ -78,14 +78,14 @@ describe(runCommand.name, () => {
     ['move'],
     ['move', 'mysql://db/gateway'],
     ['move', 'postgres://'],
-  ])('answers 2 and one line to: %s %s %s %s %s', async (...words) => {
+  ])('exits with 2 and prints one line for: %s %s %s %s %s', async (...words) => {
     const { code, output, errors } = await run(...words);
     expect([code, output]).toEqual([2, '']);
     expect(errors.trimEnd().split('\n')).toHaveLength(1);
     expect(errors).toContain('--help');
   });
 
-  it('answers 1 with what is wrong in the configuration', async () => {
+  it('exits with 1 and the problem of an invalid configuration', async () => {
     expect(await run('tenant', 'list')).toEqual({
       code: 1,
       output: '',
@@ -99,7 +99,7 @@ describe(runCommand.name, () => {
   });
 
   it.each(['\u212Aate@acme.example', 'kate@\u0430cme.example', 'ka\u200Bte@acme.example', 'kate'])(
-    'invites no %j',
+    'rejects an invitation to %j',
     async (email) => {
       const { code, errors } = await run('person', 'invite', email, 'owner');
       expect([code, errors]).toEqual([2, expect.stringContaining('e-mail address in ASCII')]);
@@ -107,7 +107,7 @@ describe(runCommand.name, () => {
   );
 });
 
-/** With a bad configuration, so that nothing that reads it can get past a usage error. */
+/** Uses an invalid configuration, so that no command gets past a usage error. */
 async function run(...words: string[]) {
   let output = '';
   let errors = '';

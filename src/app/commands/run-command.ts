@@ -46,11 +46,11 @@ import { messageOf } from '../../platform/errors/thrown.js';
 const openApiCommand: Command = {
   name: 'openapi',
   summary:
-    "Print the API's description in OpenAPI 3.1, as /docs-json has it; the service need not run.",
+    'Print the OpenAPI 3.1 description of the API, as served at /docs-json; the service need not run.',
   parameters: [],
   options: {},
   async run(_, context) {
-    // Loaded when needed: it is the whole application.
+    // Imported on demand because it loads the whole application.
     const { describeWithoutService } = await import('../openapi.js');
     context.print(JSON.stringify(await describeWithoutService()));
   },
@@ -92,7 +92,7 @@ const COMMANDS: readonly Command[] = [
   receiptsRotateKeyCommand,
 ];
 
-/** Names that commands had in earlier releases. */
+/** Names of commands in earlier releases. */
 const FORMER_NAMES: Readonly<Record<string, string>> = { rehearse: 'replay' };
 
 interface CommandEnvironment {
@@ -100,14 +100,15 @@ interface CommandEnvironment {
   loadConfig: () => AppConfig;
   print: (line: string) => void;
   printError: (line: string) => void;
-  /** Of a process that does nothing else; see `CommandContext`. */
+  /** See `CommandContext`. Undefined in a process that does other work. */
   yieldToOthers?: () => void;
 }
 
 /**
- * Runs one of the operator's commands.
- * @param words what was typed behind the program's name
- * @returns the exit code: 0 done, 1 failed, 2 wrongly written
+ * Runs an operator command.
+ *
+ * @param words arguments after the program's name
+ * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
 export async function runCommand(
   words: readonly string[],
@@ -120,7 +121,7 @@ export async function runCommand(
       environment.printError(escapeControls(`${error.message} (see npm run gateway -- --help)`));
       return 2;
     }
-    // A wrong configuration has a line for each variable.
+    // Configuration errors have one line per variable.
     environment.printError(escapeControlsOfLines(explain(error)));
     return error instanceof CommandError ? error.exitCode : 1;
   }
@@ -135,10 +136,10 @@ async function execute(
   const command = COMMANDS.find(({ name }) => words.slice(0, wordsIn(name)).join(' ') === name);
   if (!command) {
     if (words.length > 0 && !words.some((word) => word === '--help' || word === '-h')) {
-      throw new UsageError(`There is no command ${JSON.stringify(words.slice(0, 2).join(' '))}`);
+      throw new UsageError(`Unknown command ${JSON.stringify(words.slice(0, 2).join(' '))}`);
     }
     help(COMMANDS).forEach(environment.print);
-    if (words.length === 0) throw new UsageError('A command is missing');
+    if (words.length === 0) throw new UsageError('A command is required');
     return;
   }
   const { values, positionals } = parse(command, words.slice(wordsIn(command.name)));
@@ -148,7 +149,7 @@ async function execute(
   }
   const most = command.parameters.length + Number(command.optionalParameter !== undefined);
   if (positionals.length < command.parameters.length || positionals.length > most) {
-    throw new UsageError(`Write: ${usage(command)}`);
+    throw new UsageError(`Usage: ${usage(command)}`);
   }
   const context = openContext(environment);
   try {
@@ -173,7 +174,7 @@ function listsOf(values: Readonly<Record<string, unknown>>): Record<string, stri
   return lists;
 }
 
-/** All options but `--help` take a text. */
+/** Returns the options with a value. */
 function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -188,7 +189,7 @@ function parse(command: Command, words: readonly string[]) {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
   } catch (error) {
     const [firstSentence] = messageOf(error).split(/\.(?:\s|$)/, 1);
-    throw new UsageError(`${firstSentence}. Write: ${usage(command)}`);
+    throw new UsageError(`${firstSentence}. Usage: ${usage(command)}`);
   }
 }
 
@@ -202,14 +203,14 @@ function openContext(environment: CommandEnvironment): CommandContext & { close(
     note: (line) => environment.printError(escapeControls(line)),
     yieldToOthers: environment.yieldToOthers ?? (() => undefined),
     async close() {
-      // When it could not be opened, the command has failed with the reason already.
+      // If opening failed, the command has already failed with the reason.
       const opened = await services?.catch(() => undefined);
       await opened?.close();
     },
   };
 }
 
-/** Loaded when needed: TypeORM takes longer to load than most commands take to run. */
+/** Imports on demand, because TypeORM takes longer to load than most commands take to run. */
 async function openServices({
   loadConfig,
   printError,
@@ -236,7 +237,7 @@ function help(commands: readonly Command[]): string[] {
   ];
 }
 
-/** A connection that fails on several addresses is an AggregateError without a message of its own. */
+/** A connection that fails on several addresses throws an AggregateError with an empty message. */
 function explain(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') {
     return explain(error.errors[0]);

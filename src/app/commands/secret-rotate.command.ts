@@ -14,15 +14,15 @@ import { secretFingerprint } from '../../platform/crypto/secret-box.js';
 import { readStoredFingerprint, renewEncrypted, type Renewal } from '../stored-secrets.js';
 
 /**
- * A service that encrypted something with the old secret of the file has stored it by then: no
- * statement waits longer than 5 s for a lock.
+ * By then, services have stored anything they encrypted with the old secret: no statement waits longer
+ * than 5 s for a lock.
  */
 const STORED_AFTER_MS = 6_000;
 
 export const secretRotateCommand: Command = {
   name: 'secret rotate',
   summary:
-    'Encrypt what is stored with the current GATEWAY_SECRET; the one in the data folder is made anew first.',
+    'Re-encrypt stored values with the current GATEWAY_SECRET. A secret in the data folder is replaced first.',
   parameters: [],
   options: { lost: 'fingerprint' },
   async run({ options: { lost } }, context) {
@@ -33,8 +33,8 @@ export const secretRotateCommand: Command = {
 };
 
 /**
- * @param storedAfterMs see STORED_AFTER_MS; waited for where services hear of the new secret just now
- * @param lost fingerprint of a secret that nobody has any more: what was made with it is given up
+ * @param storedAfterMs see STORED_AFTER_MS; used when services learn of the new secret only now
+ * @param lost fingerprint of a lost secret, whose values are given up
  */
 export async function rotateSecret(
   config: AppConfig,
@@ -47,35 +47,35 @@ export async function rotateSecret(
   const secrets = (): readonly string[] => gatewaySecrets(config);
   if (ownFile !== undefined) {
     addNewSecret(ownFile, config);
-    print(`${ownFile} holds the new secret, and the old one until all is encrypted anew.`);
+    print(`${ownFile} contains the new secret, and the old one until all values are re-encrypted.`);
   }
   const total = await renewEncrypted(database, secrets);
-  // What services stored meanwhile, if they had the old secret.
+  // Repeats for values that services encrypted with the old secret in the meantime.
   for (let more = true; more;) {
     if (ownFile !== undefined) await wait(storedAfterMs);
     const again = await renewEncrypted(database, secrets);
     more = again.some(({ renewed }) => renewed > 0);
     again.forEach(({ renewed }, index) => (total[index]!.renewed += renewed));
   }
-  // Before the old secret goes, so that a service which starts meanwhile has the one that is asked for.
+  // Before the old secret is removed, so that a service starting now still has the one it needs.
   const foreign = await noteSecret(database, secrets(), lost);
   if (ownFile !== undefined) writeSecretFile(ownFile, secrets().slice(0, 1));
   total.flatMap(describe).forEach(print);
   if (foreign !== undefined) print(describeForeign(foreign));
   print(
     ownFile === undefined
-      ? 'Once this has run while every instance had this GATEWAY_SECRET as its current one, GATEWAY_SECRET_PREVIOUS may go; links to artifacts that were signed with it are void then.'
-      : 'The old secret is gone; links to artifacts that were signed with it are void.',
+      ? 'Once this command has run after every instance got this GATEWAY_SECRET, remove GATEWAY_SECRET_PREVIOUS; artifact links signed with it then become invalid.'
+      : 'The old secret was removed; artifact links signed with it are invalid.',
   );
 }
 
-/** The file that is the service's own to change; a configured secret is the operator's. */
+/** Returns the secret file that the service manages. A configured secret is the operator's. */
 function ownFileOf(config: AppConfig): string | undefined {
   const isOwn = config.secret === undefined && config.secretFile === undefined;
   return isOwn ? secretFileOf(config) : undefined;
 }
 
-/** Unless a command that was broken off has done so already. */
+/** Does nothing when an interrupted command has already done so. */
 function addNewSecret(path: string, config: AppConfig): void {
   const inFile = gatewaySecrets({ ...config, previousSecrets: [] });
   if (inFile.length === 1) writeSecretFile(path, [makeSecret(), ...inFile]);
@@ -83,15 +83,15 @@ function addNewSecret(path: string, config: AppConfig): void {
 
 function describe({ name, renewed, current, unreadable }: Renewal): string[] {
   return [
-    `${name}: ${renewed} encrypted anew, ${current} were current, ${unreadable.length} cannot be opened`,
-    ...unreadable.map((id) => `  not opened by any secret: ${id}`),
+    `${name}: ${renewed} re-encrypted, ${current} were current, ${unreadable.length} cannot be decrypted`,
+    ...unreadable.map((id) => `  no secret decrypts: ${id}`),
   ];
 }
 
 /**
- * Notes in the database with which secret its values are encrypted now.
+ * Records the current secret in the database.
  *
- * @returns the fingerprint of the one that is noted there, when it is none of these and stays
+ * @returns the recorded fingerprint if it belongs to another secret, which is then kept
  */
 async function noteSecret(
   database: Database,
@@ -116,8 +116,8 @@ async function noteSecret(
 
 function describeForeign(fingerprint: string): string {
   return (
-    `The database's values were encrypted with another secret (fingerprint ${fingerprint}), without which no service starts on it. ` +
-    'Give that one in GATEWAY_SECRET_PREVIOUS and run this again; if it is lost, add ' +
-    `\`--lost ${fingerprint}\`: what cannot be opened then has to be given anew.`
+    `The database's values were encrypted with another secret (fingerprint ${fingerprint}), and no service starts without it. ` +
+    'Add it to GATEWAY_SECRET_PREVIOUS and run this command again. If it is lost, add ' +
+    `\`--lost ${fingerprint}\`: values that cannot be decrypted must then be entered again.`
   );
 }

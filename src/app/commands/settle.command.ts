@@ -8,7 +8,7 @@ import { CommandError, type Command } from './command.js';
 export const settleCommand: Command = {
   name: 'settle',
   summary:
-    'Book the settlements that processes could not write before their end: those of a file, else of all in the data folder.',
+    'Settle requests that processes could not write to the database before they ended, from a journal file or all journals in the data folder.',
   parameters: [],
   optionalParameter: 'file',
   options: {},
@@ -23,7 +23,7 @@ export const settleCommand: Command = {
       if (report.done !== '') context.print(report.done);
       problems.push(...report.problems);
     }
-    if (files === 0) context.print('Nothing is left to be booked in the data folder.');
+    if (files === 0) context.print('There is nothing to settle in the data folder.');
     if (problems.length > 0) throw new CommandError(problems.join('\n'));
   },
 };

@@ -5,7 +5,7 @@ import { formatTable } from '../../operator/format-table.js';
 
 export const tenantLimitCommand: Command = {
   name: 'tenant limit',
-  summary: 'Set what a tenant may spend in a calendar month (UTC), in credits, or "none".',
+  summary: 'Set a tenant\'s spend limit for a calendar month (UTC), in credits, or "none".',
   parameters: ['name', 'credits'],
   options: {},
   async run({ parameters }, context) {
@@ -25,7 +25,7 @@ export const tenantLimitCommand: Command = {
 
 export const tenantGrantCommand: Command = {
   name: 'tenant grant',
-  summary: 'Give a tenant credits (1,000,000 are 1 USD).',
+  summary: 'Grant credits to a tenant (1,000,000 are 1 USD).',
   parameters: ['name', 'credits'],
   options: { memo: 'TEXT' },
   async run({ parameters, options }, context) {
@@ -41,7 +41,7 @@ export const tenantGrantCommand: Command = {
 
 export const tenantCorrectCommand: Command = {
   name: 'tenant correct',
-  summary: "Correct a tenant's credits, up or down: --credits=-500 takes 500 that are available.",
+  summary: "Correct a tenant's credits up or down: --credits=-500 removes 500 available credits.",
   parameters: ['name'],
   options: { credits: 'N', memo: 'TEXT' },
   async run({ parameters, options }, context) {
@@ -74,14 +74,15 @@ const statusCommand = (verb: 'suspend' | 'resume', summary: string): Command => 
 
 export const tenantSuspendCommand = statusCommand(
   'suspend',
-  "Have a tenant's keys read and do nothing else; running instances obey within a second.",
+  "Limit a tenant's keys to reading; running instances obey within a second.",
 );
 
-export const tenantResumeCommand = statusCommand('resume', 'End that.');
+export const tenantResumeCommand = statusCommand('resume', 'Lift the suspension of a tenant.');
 
 export const tenantDeleteCommand: Command = {
   name: 'tenant delete',
-  summary: 'Make a suspended tenant anonymous, with all that it stored; this cannot be undone.',
+  summary:
+    'Delete a suspended tenant and its stored data, and anonymize its records; irreversible.',
   parameters: ['name'],
   options: {},
   async run({ parameters }, context) {
@@ -102,7 +103,7 @@ export const tenantListCommand: Command = {
   async run(_, context) {
     const { tenants } = await context.services();
     const rows = (await tenants.list()).map((tenant) => [
-      // Quoted where it would break the table.
+      // Quoted where a name would break the table.
       /^[\x21-\x7e]+$/.test(tenant.name) ? tenant.name : JSON.stringify(tenant.name),
       String(tenant.balance),
       String(tenant.held),
@@ -117,7 +118,7 @@ export const tenantListCommand: Command = {
 
 export const tenantCreateCommand: Command = {
   name: 'tenant create',
-  summary: 'Make a tenant, with credits to begin with (1,000,000 are 1 USD).',
+  summary: 'Create a tenant with initial credits (1,000,000 are 1 USD).',
   parameters: ['name'],
   options: { credits: 'N' },
   async run({ parameters, options }, context) {
@@ -131,7 +132,7 @@ export const tenantCreateCommand: Command = {
       monthlySpendLimit: null,
       keyTypes: [],
     });
-    context.print(`Made the tenant ${JSON.stringify(name)} with ${credits} credits.`);
-    context.print(`Give it a key: npm run gateway -- key create ${JSON.stringify(name)}`);
+    context.print(`Created the tenant ${JSON.stringify(name)} with ${credits} credits.`);
+    context.print(`Create a key for it: npm run gateway -- key create ${JSON.stringify(name)}`);
   },
 };

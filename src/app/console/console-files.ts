@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { codeOf } from '../../platform/errors/thrown.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
-/** Beside the service's own build; what is built is whole, since it is renamed to this. */
+/** Next to the service's build. Builds are renamed to this folder when complete. */
 const BUILT_FOLDER = fileURLToPath(new URL('../../../console', import.meta.url));
 
-/** Tells a build from the sources, and one build from the next. `scripts/console.mjs` writes it. */
+/** Distinguishes a build from sources and one build from the next. Written by `scripts/console.mjs`. */
 const STAMP = '.built-from';
-/** Beside the folder: what `scripts/console.mjs` is doing, or why it could not. */
+/** Next to the folder: what `scripts/console.mjs` is doing, or why it failed. */
 const STATE = '.console-state.json';
 
 const INDEX = 'index.html';
@@ -28,36 +28,36 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** A file of the console, as it is sent. */
+/** A file of the console, as served. */
 export interface ConsoleFile {
   readonly type: string;
-  /** Of its content, the same for each compression of it, so a weak one. */
+  /** Hash of the content. Weak, since compressed variants share it. */
   readonly etag: string;
   readonly bytes: Buffer;
-  /** The same, compressed at the build; absent where that saved nothing. */
+  /** Compressed at the build; undefined where that saved nothing. */
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
 
-/** One build, whole in memory: about two megabytes, from the first visit on. */
+/** A complete build, held in memory from the first visit on (about 2 MB). */
 interface Build {
   readonly stamp: string;
-  /** By their paths below the folder, with forward slashes; a path that is none of these is no file. */
+  /** Files by path below the folder, with forward slashes. Only listed paths are served. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
   readonly index: string;
 }
 
-/** Why there is no console to show. */
+/** Why there is no console to serve. */
 export interface ConsoleState {
-  /** `absent`: nobody builds it. */
+  /** `absent`: no build is running. */
   readonly kind: 'building' | 'failed' | 'absent';
-  /** What is being done, or went wrong, in a few words. */
+  /** The current build step or the failure, in a few words. */
   readonly detail: string;
 }
 
 /**
- * The files of the built console. A build that takes the place of this one is noticed at the next page,
- * without a restart; files of the one before stay for pages that are open.
+ * Serves the files of the built console. Notices a new build at the next page load, without a
+ * restart; files of the previous build stay available to open pages.
  */
 export class ConsoleFiles {
   private current: Build | undefined;
@@ -66,13 +66,13 @@ export class ConsoleFiles {
 
   constructor(private readonly folder = BUILT_FOLDER) {}
 
-  /** The page, with its placeholders; undefined while there is none. */
+  /** Returns the page with its placeholders; undefined while there is no build. */
   async index(): Promise<string | undefined> {
     await this.refresh();
     return this.current?.index;
   }
 
-  /** @param path below the folder, as `assets/main-1a2b3c.js` */
+  /** @param path below the folder, e.g. `assets/main-1a2b3c.js` */
   async find(path: string): Promise<ConsoleFile | undefined> {
     const known = this.current?.files.get(path);
     if (known) return known;
@@ -89,7 +89,7 @@ export class ConsoleFiles {
       if (typeof state.step === 'string' && isAlive(Number(state.pid))) {
         return { kind: 'building', detail: state.step };
       }
-      return { kind: 'failed', detail: 'whoever built it was stopped' };
+      return { kind: 'failed', detail: 'the build was stopped' };
     } catch {
       return ABSENT;
     }
@@ -109,13 +109,13 @@ export class ConsoleFiles {
       this.previous = this.current;
       this.current = build;
     } catch (error) {
-      // It is being replaced, or there is none yet. What was read before goes on being served.
+      // The build is being replaced, or missing. The previous content stays available.
       if (codeOf(error) !== 'ENOENT') throw error;
     }
   }
 }
 
-const ABSENT: ConsoleState = { kind: 'absent', detail: 'nobody builds it' };
+const ABSENT: ConsoleState = { kind: 'absent', detail: 'no build is running' };
 
 async function readBuild(folder: string, stamp: string): Promise<Build> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -145,7 +145,7 @@ async function readBuild(folder: string, stamp: string): Promise<Build> {
     files.set(path, { type, etag, bytes, ...(br && { br }), ...(gzip && { gzip }) });
   }
   const index = files.get(INDEX);
-  if (!index) throw new Error(`There is no ${INDEX} in ${folder}; npm run build:console makes it`);
+  if (!index) throw new Error(`There is no ${INDEX} in ${folder}; run npm run build:console`);
   files.delete(INDEX);
   return { stamp, files, index: index.bytes.toString() };
 }

@@ -1,6 +1,6 @@
 import type { ConsoleState } from './console-files.js';
 
-/** What a browser is shown in place of the console, and when to ask again. */
+/** Renders the page shown while there is no console, and the seconds until it reloads. */
 export function renderConsoleState(
   { kind, detail }: ConsoleState,
   nonce: string,
@@ -8,7 +8,7 @@ export function renderConsoleState(
   const { title, text, seconds } = {
     building: {
       title: 'The console is being built',
-      text: `<p>Now: ${escapeHtml(detail)}. It takes a minute or two after the first start, and appears here by itself.</p>`,
+      text: `<p>Current step: ${escapeHtml(detail)}. The first build takes a minute or two. This page then shows the console.</p>`,
       seconds: 3,
     },
     failed: {
@@ -18,7 +18,7 @@ export function renderConsoleState(
     },
     absent: {
       title: 'The console is not built',
-      text: `<p>The gateway was started without it.</p>${REMEDY}`,
+      text: `<p>The gateway was started without building it.</p>${REMEDY}`,
       seconds: 15,
     },
   }[kind];
@@ -38,7 +38,7 @@ code { font-family: ui-monospace, monospace; }
 <main>
 <h1>${title}</h1>
 <div role="status">${text}</div>
-<p>The API works meanwhile: <a href="/docs">its description</a>.</p>
+<p>The API works in the meantime: <a href="/docs">API description</a>.</p>
 </main>
 </body>
 </html>
@@ -47,8 +47,8 @@ code { font-family: ui-monospace, monospace; }
 }
 
 const REMEDY =
-  '<p>In the folder of the gateway, as a user who may write there and with a way to the package registry, run' +
-  ' <code>npm run build:console</code>. The console then appears here by itself; nothing has to be restarted.</p>';
+  '<p>Run <code>npm run build:console</code> in the folder of the gateway, as a user with write access and with access to the package' +
+  ' registry. This page then shows the console; no restart is needed.</p>';
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

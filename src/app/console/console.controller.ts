@@ -11,19 +11,19 @@ import { ConsoleFiles, type ConsoleFile } from './console-files.js';
 import { renderConsoleState } from './console-state.page.js';
 
 const BASE = '/console/';
-/** Their names change with their content. */
+/** Files whose names change with their content. */
 const ASSETS = 'assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
-/** What the page's own scripts give to styles that they make. */
+/** Placeholder for the nonce that the page's scripts set on styles they create. */
 const NONCE = '__CSP_NONCE__';
-/** Whether there may be a session: the page then asks for it at once, or leads to the login. */
+/** Placeholder: with a session cookie the page fetches the session, otherwise it opens the login. */
 const HAS_SESSION_COOKIE = '__HAS_SESSION_COOKIE__';
 
 /** The console: pages for browsers, whose scripts call the API of this origin. */
 @ApiExcludeController()
 @Controller('console')
 export class ConsoleController {
-  /** Where pictures, sound and films of jobs may come from, beside this origin. */
+  /** Origins of job results (images, audio, videos), besides this one. */
   private readonly mediaOrigins: string;
 
   constructor(
@@ -37,8 +37,9 @@ export class ConsoleController {
   }
 
   /**
-   * Files by their own paths; under every other path the one page, which reads the path itself.
-   * @throws NotFoundError for an asset that no build has
+   * Serves files by path, and the page for every other path, which the page itself interprets.
+   *
+   * @throws NotFoundError for an unknown asset
    */
   @Get(['', '*path'])
   async serve(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -57,7 +58,7 @@ export class ConsoleController {
   ): void {
     response.setHeader('cache-control', isImmutable ? FOR_EVER : 'no-cache');
     response.setHeader('cross-origin-resource-policy', 'same-origin');
-    // A picture in SVG that is opened by itself is a page.
+    // An SVG opened directly is a page.
     setPageHeaders(response, ["default-src 'none'"]);
     response.vary('Accept-Encoding');
     response.setHeader('etag', file.etag);
@@ -84,7 +85,7 @@ export class ConsoleController {
     }
     const { page, seconds } = renderConsoleState(await this.files.state(), nonce);
     response.setHeader('retry-after', String(seconds));
-    // The browser asks again by itself, without a script.
+    // Makes the browser reload without a script.
     response.setHeader('refresh', String(seconds));
     sendHtml(response, 503, page);
   }
@@ -116,10 +117,10 @@ function randomNonce(): string {
 }
 
 function unknownAsset(): NotFoundError {
-  return new NotFoundError('path', 'The console has no such file; load its page anew.');
+  return new NotFoundError('path', 'The console has no such file. Reload the page.');
 }
 
-/** Signed URLs lead to the bucket's own host, or with dots in its name to a path of the region's. */
+/** Signed URLs use the bucket's host, or the region's host for names with dots. */
 function bucketOrigins({ endpoint, bucket, region }: S3Config): string[] {
   if (endpoint !== undefined) return [new URL(endpoint).origin];
   const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;

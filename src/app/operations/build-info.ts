@@ -5,10 +5,10 @@ import { ConfigurationService } from '../../core/configuration/configuration.ser
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { unhandledRejections } from '../process/end-gracefully.js';
 
-/** As seen from the sources, and from the build in its folder of its own. */
+/** Relative to the sources, and to the build in its own folder. */
 const MANIFESTS = ['../../../package.json', '../../../../package.json'];
 
-/** Says what runs here, so that instances which differ are seen side by side. */
+/** Reports what runs on this instance, so that differences between instances are visible. */
 @Injectable()
 export class BuildInfo {
   constructor(
@@ -19,7 +19,7 @@ export class BuildInfo {
     const version = readVersion();
     metrics.trackEach(
       'gateway_build_info',
-      'Always 1; its labels say which version runs, on which Node, with which catalogue.',
+      'Always 1; labels give the version, the Node.js version and the catalogue.',
       ['version', 'node', 'catalogue'],
       () => [
         { labels: { version, node: process.version, catalogue: catalogue.fingerprint }, value: 1 },
@@ -28,24 +28,24 @@ export class BuildInfo {
     );
     metrics.trackEach(
       'gateway_config_version',
-      'Number of the version of the configuration in use, the oldest of the processes; 0 before the first.',
+      'Version number of the configuration in use, the oldest of all processes; 0 before the first.',
       [],
       () => [{ labels: {}, value: configuration.current?.number ?? 0 }],
       'min',
     );
     metrics.track(
       'gateway_config_refused',
-      'Processes that cannot adopt the latest version of the configuration and use an earlier one.',
+      'Processes that cannot adopt the latest configuration version and use an earlier one.',
       () => Number(configuration.adoptionFault !== undefined),
     );
     metrics.trackTotal(
       'gateway_unhandled_rejections_total',
-      'Promises that were rejected and not handled: faults to report. The process goes on.',
+      'Unhandled promise rejections. They are bugs to report; the process keeps running.',
       () => unhandledRejections.count,
     );
     metrics.trackEach(
       'gateway_config_info',
-      'Always 1; its labels say which version of the configuration is used, and what it comes to with variables and files.',
+      'Always 1; labels give the configuration version, and the fingerprint of it combined with variables and files.',
       ['version', 'fingerprint'],
       () => [
         {

@@ -7,7 +7,7 @@ describe(ClusterMetrics.name, () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('makes twenty readings a second at most, and gives the latest to who asks more often', async () => {
+  it('takes at most 20 readings a second and repeats the latest beyond that', async () => {
     const registry = new Registry();
     let made = 0;
     registry.metrics = () => Promise.resolve(`reading ${++made}`);
@@ -26,7 +26,7 @@ describe(ClusterMetrics.name, () => {
     });
   });
 
-  it('tries again in the next second after a reading that failed', async () => {
+  it('retries in the next second after a failed reading', async () => {
     const registry = new Registry();
     const metrics = new ClusterMetrics({ registry } as unknown as GatewayMetrics);
     registry.metrics = () => Promise.reject(new Error('a worker is silent'));

@@ -36,19 +36,19 @@ describe(ClusterFigures.name, () => {
     expect(text).toContain('build 1\n');
   };
 
-  it('adds up the latest figures of all workers', async () => {
+  it('sums the latest figures of all workers', async () => {
     await expectSums(7, 7);
     cluster.note(1, await figuresOf(5));
     await expectSums(9, 9);
   });
 
-  it('says of what is true of any worker that it is true', async () => {
+  it('reports a maximum gauge that is set on any worker', async () => {
     expect(await cluster.text()).toContain('away 1\n');
     cluster.note(1, await figuresOf(4));
     expect(await cluster.text()).toContain('away 0\n');
   });
 
-  it('keeps what workers had counted that are gone, and not what they were doing', async () => {
+  it('keeps counts of exited workers but not their gauges', async () => {
     cluster.retire(1);
     await expectSums(7, 4);
     cluster.note(3, await figuresOf(2));
@@ -59,14 +59,14 @@ describe(ClusterFigures.name, () => {
     await expectSums(9, 2);
   });
 
-  it('loses nobody who goes while the sum is made', async () => {
+  it('counts a worker that exits while the sum is computed', async () => {
     const text = cluster.text();
     cluster.retire(1);
     expect(await text).toContain('asked{kind="a"} 7\n');
     await expectSums(7, 4);
   });
 
-  it('has nothing to say before the first worker', async () => {
+  it('is empty before the first worker', async () => {
     expect((await new ClusterFigures().text()).trim()).toBe('');
   });
 });

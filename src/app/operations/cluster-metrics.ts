@@ -3,23 +3,23 @@ import { Injectable } from '@nestjs/common';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 
-/** What only ever grows. Of a process that is gone, nothing else means anything. */
+/** Metric types that only grow. Of an exited process only these still count. */
 const GROWING: ReadonlySet<unknown> = new Set(['counter', 'histogram']);
 
 /**
- * The latest figures of each worker, and the sum of those that are gone: a counter that fell when a
- * worker is replaced would pass for a new start of the whole service, and lose what it had counted.
+ * Holds the latest figures of each worker and the sum of exited ones. Without that sum, counters
+ * would drop when a worker is replaced, which looks like a restart of the whole service.
  */
 export class ClusterFigures {
   private readonly latest = new Map<number, Figures>();
   private gone: Promise<Figures> = Promise.resolve([]);
 
-  /** @param workerId never used again for another worker */
+  /** @param workerId never reused for another worker */
   note(workerId: number, figures: Figures): void {
     this.latest.set(workerId, figures);
   }
 
-  /** The worker has ended; what it had counted by its latest figures stays. */
+  /** Records that the worker has exited. Its latest counts are kept. */
   retire(workerId: number): void {
     const figures = this.latest.get(workerId);
     if (!figures) return;
@@ -30,22 +30,22 @@ export class ClusterFigures {
     );
   }
 
-  /** The sum of all in Prometheus's text format; of a worker that is silent its former figures count. */
+  /** Returns the sum in Prometheus's text format. An unresponsive worker counts with its last figures. */
   async text(): Promise<string> {
-    // Both at one moment: who is retired meanwhile is in one of them.
+    // Read both at once, so that a worker retired meanwhile is in exactly one of them.
     const latest = [...this.latest.values()];
     const gone = await this.gone;
     return AggregatorRegistry.aggregate([...latest, gone]).metrics();
   }
 }
 
-/** A worker that does not answer in this time, such as one that is only starting, is not waited for. */
+/** Limit for a worker's reply. One that is still starting may miss it. */
 const WORKER_LIMIT_MS = 1_000;
 const PRIMARY_LIMIT_MS = 3_000;
 
 /**
- * A scrape reaches one worker, which asks the primary process (`ask`), which asks every worker
- * (`collect`), adds up what they say (`figures`) and sends the text back (`answer`).
+ * A scrape reaches one worker. It asks the primary process (`ask`), which asks every worker
+ * (`collect`), sums their replies (`figures`) and returns the text (`answer`).
  */
 type MetricsMessage =
   | { type: 'gateway:metrics:ask' }
@@ -53,7 +53,7 @@ type MetricsMessage =
   | { type: 'gateway:metrics:figures'; scrape: number; figures: Figures }
   | { type: 'gateway:metrics:answer'; text: string };
 
-/** Nobody needs a key to ask, and a reading takes milliseconds: who asks more often than this gets the latest again. */
+/** A reading takes milliseconds and needs no key, so more frequent scrapes get the latest reading. */
 const READINGS_A_SECOND = 20;
 
 interface Reading {
@@ -61,7 +61,7 @@ interface Reading {
   text: string;
 }
 
-/** Metrics of this process, or with several workers of all of them together. */
+/** Metrics of this process, or of all workers together. */
 @Injectable()
 export class ClusterMetrics {
   private latest: Promise<Reading> | undefined;
@@ -70,11 +70,11 @@ export class ClusterMetrics {
 
   constructor(private readonly metrics: GatewayMetrics) {
     if (cluster.isWorker) {
-      process.on('message', (message: MetricsMessage) => void this.tellFigures(message));
+      process.on('message', (message: MetricsMessage) => void this.sendFigures(message));
     }
   }
 
-  /** A new reading, as long as there have not been twenty in this second. */
+  /** Takes a new reading, unless there were 20 within this second. */
   read(): Promise<Reading> {
     const nowMs = performance.now();
     if (nowMs - this.secondBeganMs >= 1_000) {
@@ -83,23 +83,23 @@ export class ClusterMetrics {
     }
     if (this.latest && this.readings >= READINGS_A_SECOND) return this.latest;
     this.readings++;
-    return (this.latest = this.readAnew());
+    return (this.latest = this.readNow());
   }
 
-  private async readAnew(): Promise<Reading> {
+  private async readNow(): Promise<Reading> {
     const { contentType } = this.metrics.registry;
     const text = cluster.isWorker ? await askPrimary() : await this.metrics.registry.metrics();
     return { contentType, text };
   }
 
-  private async tellFigures(message: MetricsMessage): Promise<void> {
+  private async sendFigures(message: MetricsMessage): Promise<void> {
     if (message.type !== 'gateway:metrics:collect') return;
     const figures = await this.metrics.registry.getMetricsAsJSON();
     send(process, { type: 'gateway:metrics:figures', scrape: message.scrape, figures });
   }
 }
 
-/** To be called in the primary process: answers its workers with the sum of all, the dead included. */
+/** Answers workers with the sum of all, including exited ones. Call in the primary process. */
 export function serveClusterMetrics(): void {
   let scrapes = 0;
   const known = new ClusterFigures();
@@ -147,17 +147,17 @@ function askPrimary(): Promise<string> {
     };
     const limit = setTimeout(() => {
       finish();
-      reject(new Error('the primary process gave no metrics'));
+      reject(new Error('the primary process sent no metrics'));
     }, PRIMARY_LIMIT_MS);
     process.on('message', onMessage);
     send(process, { type: 'gateway:metrics:ask' });
   });
 }
 
-/** A process that is gone by now needs no message. */
+/** Ignores processes that have exited. */
 function send(to: { send?: NodeJS.Process['send'] }, message: MetricsMessage): void {
   to.send?.(message, undefined, undefined, () => undefined);
 }
 
-/** A process's metrics as data, as they travel between processes. */
+/** Metrics of a process as data, as sent between processes. */
 export type Figures = MetricObjectWithValues<MetricValue<string>>[];

@@ -25,7 +25,7 @@ import { ConfigurationService } from '../../core/configuration/configuration.ser
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { InstanceFit } from './instance-fit.service.js';
 
-/** As `DatabasePulse` has it of the database. */
+/** Lifetime of a reading; the same as for the database in `DatabasePulse`. */
 const FRESH_MS = 250;
 
 class HealthDto {
@@ -37,61 +37,61 @@ class ReadinessConfigDto {
   @ApiProperty({
     type: Number,
     nullable: true,
-    description: 'The number of its version; null before the first.',
+    description: 'Number of its version; null before the first.',
     example: 7,
   })
   version: number | null;
 
   @ApiProperty({
     description:
-      'Of all that it is configured to do, its own variables and files included: the same on instances that do the same.',
+      'Fingerprint of the effective configuration, including variables and files of the instance. Equal on instances that behave the same.',
     example: '0f3a9c55d21b',
   })
   fingerprint: string;
 }
 
-/** Details are for operators: with an admin key, or from the machine itself. */
+/** Details require an admin key or a request from the same machine. */
 class ReadinessDto {
   @ApiProperty({
     enum: ['ok', 'unavailable', 'stopping'],
-    description: '`stopping`: requests are still answered, but send new ones elsewhere.',
+    description: '`stopping`: requests are still served, but new ones should go elsewhere.',
   })
   status: 'ok' | 'unavailable' | 'stopping';
 
   @ApiPropertyOptional({
     enum: DATABASE_STATES,
     description:
-      'Whether it takes writes: `read-only` and `full` refuse them, `silent` has its connections and does not answer.',
+      'Whether it accepts writes: `read-only` and `full` refuse them; `silent` accepts connections but does not respond.',
   })
   database?: DatabaseState;
 
   @ApiPropertyOptional({
     enum: ['in-process', 'redis', 'process'],
     description:
-      'Where rate limits are counted: in this process, as no Redis is set; in Redis; or in this process for now, as Redis is away.',
+      'Where rate limits are counted: `in-process`: in this process, without Redis; `redis`: in Redis; `process`: in this process, because Redis is unavailable.',
   })
   rate_limits?: 'in-process' | 'redis' | 'process';
 
   @ApiPropertyOptional({
     enum: ['redis', 'database', 'unreachable'],
-    description: 'Where the queue of background work is kept.',
+    description: 'Where the background queue is stored.',
   })
   queue?: 'redis' | 'database' | 'unreachable';
 
   @ApiPropertyOptional({
     enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
     isArray: true,
-    description: 'What is not as it should be, although chats are answered.',
+    description: 'Parts that are degraded although chats are served.',
   })
   degraded?: string[];
 
   @ApiPropertyOptional({
     type: [String],
-    description: 'A sentence for each way in which this instance does not fit the others.',
+    description: 'One sentence for each difference from the other instances.',
   })
   reasons?: string[];
 
-  @ApiPropertyOptional({ description: 'The configuration that this instance uses.' })
+  @ApiPropertyOptional({ description: 'The configuration of this instance.' })
   config?: ReadinessConfigDto;
 }
 
@@ -104,16 +104,16 @@ const INDEX = {
   health: '/healthz',
 } as const;
 
-/** Proxies of a service mesh use other addresses of 127.0.0.0/8. */
+/** Service mesh proxies use other addresses of 127.0.0.0/8. */
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const PROXY_HEADER = /^(?:x-forwarded(?:-.*)?|forwarded|via|x-real-ip|.*-client-ip)$/;
 
-/** For orchestrators: whether the process lives, and whether it should get traffic. */
+/** Health checks for orchestrators. */
 @ApiTags('Operations')
 @Controller()
 export class HealthController {
-  /** Nobody needs a key to ask. */
-  private readonly lookAround = sharedReading(FRESH_MS, () =>
+  /** Shared between requests, because they need no key. */
+  private readonly checkParts = sharedReading(FRESH_MS, () =>
     Promise.all([this.pingQueue(), this.rateLimiter.check()]),
   );
 
@@ -129,7 +129,7 @@ export class HealthController {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
-  /** Leads a browser to the console, without one to the documentation, and tells all others where those are. */
+  /** Redirects browsers to the console or the documentation; other clients get links as JSON. */
   @Get()
   @ApiExcludeEndpoint()
   index(@Req() request: Request, @Res() response: Response): void {
@@ -157,7 +157,7 @@ export class HealthController {
   @ApiOkResponse({ type: ReadinessDto })
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
   async readiness(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const [database, [hasQueue]] = await Promise.all([this.instance.check(), this.lookAround()]);
+    const [database, [hasQueue]] = await Promise.all([this.instance.check(), this.checkParts()]);
     const isReady = database === 'ok' && !this.stop.hasBegun;
     const { misfits } = this.fit;
     const readiness: ReadinessDto = {
@@ -178,7 +178,7 @@ export class HealthController {
     sendJson(response, isReady ? 200 : 503, readiness);
   }
 
-  /** Details name hosts and settings. A request that a proxy passed on does not come from this machine. */
+  /** Details name hosts and settings. Proxied requests do not count as local. */
   private async mayKnowDetails(request: Request): Promise<boolean> {
     const { headers, socket } = request;
     const isProxied = Object.keys(headers).some((name) => PROXY_HEADER.test(name));
@@ -193,7 +193,7 @@ export class HealthController {
       }
       this.wrongKeys.note(request);
     } catch {
-      // Too many wrong keys, or no database to check one: the status has to be given all the same.
+      // Too many wrong keys, or no database to check one. The status is still reported.
     }
     return false;
   }
@@ -203,10 +203,10 @@ export class HealthController {
     return this.rateLimiter.isDegraded ? 'process' : 'redis';
   }
 
-  /** Without a queue work in the background waits; chats need neither it nor Redis. */
+  /** Without a queue, background work waits; chats need neither queue nor Redis. */
   private degradedParts(hasQueue: boolean): string[] {
-    const isRedisAway = this.rateLimiter.isDegraded || (this.queue.kind === 'redis' && !hasQueue);
-    if (isRedisAway) return ['redis'];
+    const isRedisDown = this.rateLimiter.isDegraded || (this.queue.kind === 'redis' && !hasQueue);
+    if (isRedisDown) return ['redis'];
     return hasQueue ? [] : ['queue'];
   }
 

@@ -26,33 +26,33 @@ import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { MIGRATIONS } from '../../platform/database/migrations.js';
 import { findForeignSecret } from '../stored-secrets.js';
 
-/** By itself: what others do to its database. Beside others it looks every few seconds. */
-const LOOK_EVERY_MS = 30_000;
+/** Interval of a sole instance. With other instances, checks run every few seconds. */
+const CHECK_EVERY_MS = 30_000;
 const KNOWN_MIGRATIONS = MIGRATIONS.map(({ name }) => name);
 
-/** What does not fit, and in what way; the reason is a sentence for whoever runs the service. */
+/** A difference from the database or other instances. The reason is a sentence for the operator. */
 export interface Misfit {
   readonly part: 'secret' | 'schema' | 'artifacts' | 'catalogue' | 'config';
   readonly reason: string;
 }
 
 /**
- * Whether this process fits the database and the others on it. What does not fit, it says at its start
- * and on `/readyz`, and goes on. See decision 30.
+ * Checks whether this process fits the database and the other instances on it. Reports differences
+ * at startup and on `/readyz`, and keeps running. See decision 30.
  */
 @Injectable()
 export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(InstanceFit.name);
   private readonly timer = new SweepTimer(
-    () => this.look(),
-    // The outage is told already.
+    () => this.check(),
+    // The database outage is already reported.
     () => undefined,
   );
   private facts: InstanceFacts | undefined;
   private found: readonly Misfit[] = [];
-  /** Of the look before, by instance: what has come into force a moment ago is not there everywhere yet. */
+  /** Ids of instances with another configuration version at the last check, which may be rolling out. */
   private behind: ReadonlySet<string> = new Set();
-  /** The latest version as of the look before. */
+  /** Latest configuration version at the last check. */
   private latest = 0;
 
   constructor(
@@ -65,14 +65,14 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly dueWork: DueWork,
   ) {}
 
-  /** As of the last few seconds, or the last half minute without other instances; the configuration as of now. */
+  /** At most a few seconds old, or half a minute without other instances. The configuration is current. */
   get misfits(): readonly Misfit[] {
     const { adoptionFault: reason } = this.configuration;
     return reason === undefined ? this.found : [{ part: 'config', reason }, ...this.found];
   }
 
   onApplicationBootstrap(): void {
-    this.timer.startLater(LOOK_EVERY_MS);
+    this.timer.startLater(CHECK_EVERY_MS);
     const areOthers = `EXISTS (SELECT FROM instances WHERE id <> '${this.instance.id}')`;
     this.dueWork.watch(areOthers, this.timer);
   }
@@ -81,7 +81,7 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     await this.timer.stop();
   }
 
-  /** To be called before the service listens: says what this process is, and looks at the others. */
+  /** Registers this process and checks the others. Call before the service listens. */
   async join(role: InstanceFacts['role']): Promise<void> {
     this.facts = {
       role,
@@ -94,11 +94,11 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
       artifacts: await this.artifacts.whereabouts(),
     };
     await this.instance.describe(this.facts);
-    this.configuration.onChange(() => void this.describeAnew());
-    await this.look();
+    this.configuration.onChange(() => void this.updateFacts());
+    await this.check();
   }
 
-  /** Of a version that was there at the look before already. */
+  /** Reports a version that the previous check had already found and that is not in use here. */
   private async lateness(): Promise<Misfit[]> {
     if (this.configuration.adoptionFault !== undefined) return [];
     const latest = await this.configuration.latestNumber();
@@ -106,7 +106,7 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     const isLate = this.latest > own;
     this.latest = latest;
     if (!isLate) return [];
-    const reason = `This instance uses version ${own} of the configuration, and ${latest} is the latest: it goes on by the old one until it can read that.`;
+    const reason = `This instance uses version ${own} of the configuration, but version ${latest} is the latest. It keeps the old one until it can read the new one.`;
     return [{ part: 'config', reason }];
   }
 
@@ -118,18 +118,18 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     };
   }
 
-  private async describeAnew(): Promise<void> {
+  private async updateFacts(): Promise<void> {
     if (!this.facts) return;
     this.facts = { ...this.facts, ...this.configFacts() };
     try {
       await this.instance.describe(this.facts);
     } catch (error) {
-      this.logger.warn(`This process could not be described anew: ${messageOf(error)}`);
+      this.logger.warn(`Updating this instance's description failed: ${messageOf(error)}`);
     }
   }
 
-  /** Looks anew, and tells of what has changed. */
-  async look(): Promise<void> {
+  /** Repeats the check and logs changes. */
+  async check(): Promise<void> {
     const { facts } = this;
     if (!facts) return;
     const before = new Set(this.found.map(({ reason }) => reason));
@@ -156,11 +156,11 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
 }
 
 function describeSchemaMisfit(newer: Parameters<typeof describeNewerSchema>[0]): Misfit {
-  const reason = `${describeNewerSchema(newer)} This instance goes on, and will not start again.`;
+  const reason = `${describeNewerSchema(newer)} This instance keeps running but will not start again.`;
   return { part: 'schema', reason };
 }
 
-/** Pure: what sets this process apart from others, each thing once. */
+/** Returns the first difference of each kind between this process and others. Pure. */
 function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Misfit[] {
   const differing = (key: 'artifacts' | 'catalogue' | 'config'): LivingInstance | undefined =>
     others.find(({ facts }) => facts[key] !== undefined && facts[key] !== own[key]);
@@ -173,8 +173,8 @@ function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Mis
           {
             part: 'artifacts' as const,
             reason:
-              `Instances do not share their artifacts: this one keeps them in ${own.artifacts}, ${nameOf(elsewhere)} in ${elsewhere.facts.artifacts}. ` +
-              'What a job makes on one of them cannot be fetched from the other: set S3_BUCKET on all, or give all one GATEWAY_DATA_DIR.',
+              `Instances do not share their artifacts: this one stores them in ${own.artifacts}, ${nameOf(elsewhere)} in ${elsewhere.facts.artifacts}. ` +
+              'Results of a job on one cannot be fetched from the other: set S3_BUCKET on all, or give all the same GATEWAY_DATA_DIR.',
           },
         ]
       : []),
@@ -184,7 +184,7 @@ function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Mis
             part: 'catalogue' as const,
             reason:
               `Instances have different catalogues: this one's fingerprint is ${own.catalogue}, that of ${nameOf(other)} is ${other.facts.catalogue}. ` +
-              'Models, routes or prices depend on which of them answers: give all the same version and the same GATEWAY_CATALOGUE.',
+              'Models, routes and prices depend on which one answers: run the same version with the same GATEWAY_CATALOGUE on all.',
           },
         ]
       : otherwise
@@ -193,7 +193,7 @@ function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Mis
               part: 'config' as const,
               reason:
                 `Instances have different configurations: this one's is ${configOf(own)}, that of ${nameOf(otherwise)} is ${configOf(otherwise.facts)}. ` +
-                'What they do depends on which of them answers: give all the same variables and GATEWAY_PROVIDERS.',
+                'Behavior depends on which one answers: set the same variables and GATEWAY_PROVIDERS on all.',
             },
           ]
         : []),

@@ -8,22 +8,22 @@ import type { AccountPools } from '../../core/routing/pool/account-pools.js';
 import type { OperatorPools } from '../../core/routing/pool/operator-pools.js';
 import type { RoutingService } from '../../core/routing/routing.service.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
-import { LiveReport, routesLeftAlone } from './live-report.js';
+import { LiveReport, unhealthyRoutes } from './live-report.js';
 
 const route = (
   upstreamModel: string | undefined,
   state: RouteCondition['state'],
 ): RouteCondition => ({ provider: 'one', upstreamModel, state });
 
-describe(routesLeftAlone.name, () => {
-  it('names what is not healthy, the worst and whole providers first', () => {
+describe(unhealthyRoutes.name, () => {
+  it('lists unhealthy routes, the worst and whole providers first', () => {
     const conditions = [
       route('a', 'cooling'),
       route('b', 'healthy'),
       route('c', 'open'),
       route(undefined, 'cooling'),
     ];
-    expect(routesLeftAlone(conditions)).toEqual({
+    expect(unhealthyRoutes(conditions)).toEqual({
       routes: [
         { provider: 'one', model: 'c', state: 'open' },
         { provider: 'one', model: null, state: 'cooling' },
@@ -33,19 +33,19 @@ describe(routesLeftAlone.name, () => {
     });
   });
 
-  it('stays small, and within what PostgreSQL takes, whatever names callers make up', () => {
+  it('limits the report and replaces characters that PostgreSQL refuses', () => {
     const long = `${'m'.repeat(199)}😀\u0000`;
     const conditions = Array.from({ length: 120 }, () => route(long, 'open'));
-    const { routes, more_routes: more } = routesLeftAlone(conditions);
+    const { routes, more_routes: more } = unhealthyRoutes(conditions);
     expect([routes.length, more]).toEqual([50, 70]);
     expect(routes[0]!.model).toHaveLength(200);
     expect(routes[0]!.model!.isWellFormed()).toBe(true);
-    expect(routesLeftAlone([route('a\u0000b', 'open')]).routes[0]!.model).toBe('ab');
+    expect(unhealthyRoutes([route('a\u0000b', 'open')]).routes[0]!.model).toBe('ab');
   });
 });
 
 describe(LiveReport.name, () => {
-  it('has each instance take its part of the limits of accounts', async () => {
+  it('divides account limits by the number of gateways', async () => {
     jest.useFakeTimers();
     try {
       let living: { facts: { role?: string } }[] = [];
@@ -68,7 +68,7 @@ describe(LiveReport.name, () => {
       living.push({ facts: { role: 'worker' } });
       await jest.advanceTimersByTimeAsync(5_000);
       expect(pools.share).toBe(1 / 2);
-      // While the database is away, what was known holds.
+      // During a database outage the last share is kept.
       living = [];
       await jest.advanceTimersByTimeAsync(5_000);
       expect(pools.share).toBe(1 / 2);

@@ -13,16 +13,16 @@ import { ROUTE_STATES, type RouteCondition } from '../../core/routing/route-heal
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
-/** Callers make up the names in families of models, and a heartbeat has to stay small. */
+/** Callers choose names within model families, but a heartbeat must stay small. */
 const MAX_ROUTES = 50;
 const MAX_MODEL_LENGTH = 200;
-/** How soon it is known that there are more instances, or fewer. */
-const LOOK_EVERY_MS = 5_000;
+/** How soon a changed number of instances is noticed. */
+const CHECK_EVERY_MS = 5_000;
 
-/** Has each heartbeat tell operators what this process is doing. */
+/** Adds this process's current activity to each heartbeat. */
 @Injectable()
 export class LiveReport implements OnModuleInit, OnApplicationShutdown {
-  private looking: NodeJS.Timeout | undefined;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly instance: InstanceService,
@@ -36,10 +36,10 @@ export class LiveReport implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onApplicationShutdown(): void {
-    clearInterval(this.looking);
+    clearInterval(this.timer);
   }
 
-  /** Each instance takes its part of an account's limits. One that cannot look keeps to what it knew. */
+  /** Updates this instance's share of account limits. Keeps the last share during outages. */
   private async shareLimits(): Promise<void> {
     if (!this.operatorPools.hasAny) return;
     try {
@@ -47,39 +47,39 @@ export class LiveReport implements OnModuleInit, OnApplicationShutdown {
       const gateways = living.filter(({ facts }) => facts.role === 'gateway').length;
       this.accountPools.share = 1 / Math.max(1, gateways);
     } catch {
-      // The outage is told already.
+      // The database outage is already reported.
     }
   }
 
   onModuleInit(): void {
-    this.looking = setInterval(() => void this.shareLimits(), LOOK_EVERY_MS);
-    this.looking.unref();
+    this.timer = setInterval(() => void this.shareLimits(), CHECK_EVERY_MS);
+    this.timer.unref();
     this.instance.reportLive(() => ({
       requests_in_flight: this.inFlight.open,
       pending_settlements: this.ledger.pendingSettlements,
       recent: this.metrics.recent.read(),
-      ...routesLeftAlone(this.routing.conditions()),
+      ...unhealthyRoutes(this.routing.conditions()),
       failing: this.routing.failingRoutes().slice(0, MAX_ROUTES).map(toNames),
       hedging: this.hedges.latest,
     }));
   }
 }
 
-/** Pure: the routes that are not healthy, the worst and whole providers first. */
-export function routesLeftAlone(
+/** Returns the routes that are not healthy, the worst and whole providers first. Pure. */
+export function unhealthyRoutes(
   conditions: readonly RouteCondition[],
 ): Pick<InstanceLive, 'routes' | 'more_routes'> {
-  const alone = conditions.filter(({ state }) => state !== 'healthy');
+  const unhealthy = conditions.filter(({ state }) => state !== 'healthy');
   const rank = ({ state, upstreamModel }: RouteCondition): number =>
     2 * (ROUTE_STATES.length - ROUTE_STATES.indexOf(state)) + Number(upstreamModel !== undefined);
-  const shown = alone.sort((one, other) => rank(one) - rank(other)).slice(0, MAX_ROUTES);
+  const shown = unhealthy.sort((one, other) => rank(one) - rank(other)).slice(0, MAX_ROUTES);
   return {
     routes: shown.map((route): InstanceRoute => ({ ...toNames(route), state: route.state })),
-    more_routes: alone.length - shown.length,
+    more_routes: unhealthy.length - shown.length,
   };
 }
 
-/** As `jsonb` takes them. */
+/** Makes names valid for `jsonb`. */
 function toNames({
   provider,
   account,

@@ -17,7 +17,7 @@ import {
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { ClusterMetrics } from './cluster-metrics.js';
 
-/** For Prometheus. */
+/** Metrics for Prometheus. */
 @ApiTags('Operations')
 @Controller('metrics')
 export class MetricsController {
@@ -36,7 +36,7 @@ export class MetricsController {
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
   @ApiErrorResponse(401, 'The metrics token is missing or wrong.')
   @ApiServiceUnavailableResponse({
-    description: 'The database is away; the body has what this process counts by itself.',
+    description: 'The database is unavailable. The body contains the metrics of this process.',
     content: { 'text/plain': { schema: { type: 'string' } } },
   })
   async read(
@@ -44,25 +44,25 @@ export class MetricsController {
     @Req() { originalUrl }: Request,
     @Res() response: Response,
   ): Promise<void> {
-    // Proxies block `/metrics`, and not what Express takes for it, such as `/metrics/` or `/metrics#`.
+    // Proxies block `/metrics` but not what Express treats alike, such as `/metrics/` or `/metrics#`.
     if (originalUrl.split('?', 1)[0] !== '/metrics')
-      throw new NotFoundError('path', 'There is nothing at this path.');
+      throw new NotFoundError('path', 'There is nothing at this path. Use /metrics.');
     const { metricsToken } = this.config;
     if (metricsToken !== undefined && !equal(authorization, `Bearer ${metricsToken}`)) {
       throw new AuthenticationError('Send the metrics token: `Authorization: Bearer <token>`.');
     }
     const { contentType, text } = await this.metrics.read();
-    // Afterwards: what was read while the server fell silent has gaps.
+    // Checked afterwards, because readings have gaps once the database stops responding.
     const database = await this.instance.check();
-    // What the process counts by itself is told all the same, to whoever reads it.
-    const isAway = database === 'silent' || database === 'unreachable';
-    if (isAway) response.setHeader('Retry-After', String(DATABASE_RETRY_AFTER_SECONDS));
-    response.writeHead(isAway ? 503 : 200, { 'content-type': contentType });
+    // The process's own metrics are returned anyway.
+    const isDown = database === 'silent' || database === 'unreachable';
+    if (isDown) response.setHeader('Retry-After', String(DATABASE_RETRY_AFTER_SECONDS));
+    response.writeHead(isDown ? 503 : 200, { 'content-type': contentType });
     response.end(text);
   }
 }
 
-/** Compares hashes, so that neither content nor length shows in the time it takes. */
+/** Compares hashes, so that timing reveals neither content nor length. */
 function equal(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

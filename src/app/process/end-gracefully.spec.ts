@@ -6,7 +6,7 @@ const error = jest.fn();
 const logger = { close: () => Promise.resolve(), error } as unknown as JsonLogger;
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection'] as const;
 
-/** A way to close, of a service that is no lame duck. */
+/** A way to close a service without a lame duck period. */
 const by = (close: () => Promise<void>, hurry = (): boolean => false): WayToClose => ({
   close,
   hurry,
@@ -37,7 +37,7 @@ describe(endGracefully.name, () => {
     process.emit(signal);
   };
 
-  it('takes signals within a second for one, and a later one for impatience', async () => {
+  it('ignores duplicate signals within a second and stops waiting at a later one', async () => {
     const close = jest.fn(() => new Promise<void>(() => undefined));
     endGracefully(logger, { isWorker: false })(by(close));
     signalAt(5_000, 'SIGINT');
@@ -50,7 +50,7 @@ describe(endGracefully.name, () => {
     expect(close).toHaveBeenCalledTimes(1);
   });
 
-  it('hurries at the second signal where that is of use, and ends at the third', async () => {
+  it('hurries at the second signal when that helps and exits at the third', async () => {
     const hurry = jest
       .fn(() => true)
       .mockReturnValueOnce(true)
@@ -60,7 +60,7 @@ describe(endGracefully.name, () => {
     signalAt(5_500, 'SIGTERM');
     expect(hurry).not.toHaveBeenCalled();
     signalAt(6_500, 'SIGTERM');
-    // npm passes its own on besides.
+    // npm forwards its own signal.
     signalAt(6_510, 'SIGTERM');
     await untilClosed();
     expect(hurry).toHaveBeenCalledTimes(1);
@@ -70,14 +70,14 @@ describe(endGracefully.name, () => {
     expect(exit).toHaveBeenCalledWith(1);
   });
 
-  it('lets a worker of several go on, which its primary process ends', () => {
+  it('keeps a cluster worker running, because its primary process stops it', () => {
     endGracefully(logger, { isWorker: true })(by(() => new Promise(() => undefined)));
     signalAt(5_000, 'SIGINT');
     signalAt(9_000, 'SIGTERM');
     expect(exit).not.toHaveBeenCalled();
   });
 
-  it('ends a process that is still starting', async () => {
+  it('exits while the service is still starting', async () => {
     endGracefully(logger, { isWorker: false });
     signalAt(5_000, 'SIGTERM');
     await untilClosed();
@@ -87,14 +87,14 @@ describe(endGracefully.name, () => {
   it.each([
     [() => Promise.resolve(), 0],
     [() => Promise.reject(new Error('no')), 1],
-  ])('ends the process when all is closed', async (close, code) => {
+  ])('exits once everything is closed', async (close, code) => {
     endGracefully(logger, { isWorker: false })(by(close));
     signalAt(5_000, 'SIGTERM');
     await untilClosed();
     expect(exit).toHaveBeenCalledWith(code);
   });
 
-  it('drains when its terminal is closed', async () => {
+  it('drains when its terminal closes', async () => {
     const close = jest.fn(() => Promise.resolve());
     endGracefully(logger, { isWorker: false })(by(close));
     signalAt(5_000, 'SIGHUP');
@@ -103,7 +103,7 @@ describe(endGracefully.name, () => {
     expect(exit).toHaveBeenCalledWith(0);
   });
 
-  it('logs, drains and exits with status 1 after an uncaught exception, once', async () => {
+  it('logs, drains and exits with status 1 once after an uncaught exception', async () => {
     const failure = 'uncaughtException';
     let finish = (): void => undefined;
     const close = jest.fn(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -116,10 +116,10 @@ describe(endGracefully.name, () => {
       (own as (error: Error) => void)(new Error(words));
     };
     emit('first');
-    emit('while it stops');
+    emit('while stopping');
     expect(error.mock.calls).toEqual([
       [new Error('first'), failure],
-      [new Error('while it stops'), failure],
+      [new Error('while stopping'), failure],
     ]);
     expect(close).toHaveBeenCalledTimes(1);
     expect(hurry).toHaveBeenCalled();
@@ -130,7 +130,7 @@ describe(endGracefully.name, () => {
     expect(exit.mock.calls).toEqual([[1]]);
   });
 
-  it('counts and logs an unhandled rejection and goes on', async () => {
+  it('counts and logs an unhandled rejection and keeps running', async () => {
     const close = jest.fn(() => Promise.resolve());
     endGracefully(logger, { isWorker: false })(by(close));
     const { count } = unhandledRejections;
@@ -142,7 +142,7 @@ describe(endGracefully.name, () => {
     expect([close.mock.calls, exit.mock.calls]).toEqual([[], []]);
   });
 
-  it('ends with status 1 when something fails while it stops', async () => {
+  it('exits with status 1 when something fails while stopping', async () => {
     let finish = (): void => undefined;
     endGracefully(logger, { isWorker: false })(
       by(() => new Promise<void>((resolve) => (finish = resolve))),

@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs';
 import type { JsonLogger } from '../../platform/logging/json-logger.js';
 
-/** A terminal that is closed says SIGHUP. */
+/** SIGHUP is sent when a terminal closes. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** How many promises were rejected without a handler since the process started. */
+/** Number of unhandled promise rejections since the process started. */
 export const unhandledRejections = { count: 0 };
 
 /**
- * A signal sooner after the first one is the same wish: Ctrl-C reaches every process of a terminal,
- * and npm passes its own on to the service besides.
+ * A signal this soon after the first one is a duplicate: Ctrl-C reaches every process of a terminal,
+ * and npm forwards its own to the service.
  */
-const SAME_WISH_MS = 1_000;
+const DUPLICATE_MS = 1_000;
 
-/** How a service that runs is closed. */
+/** How to close a running service. */
 export interface WayToClose {
   close(): Promise<void>;
-  /** Ends what is only done for the convenience of others. @returns false when there is nothing of it */
+  /** Skips optional waiting. @returns false when there is none */
   hurry(): boolean;
 }
 
 /**
- * Closes on a signal, or on an uncaught exception, and ends the process: with status 0, or 1
- * after such an error or when not all could be closed. Until it is known how to close, while the
- * service is starting, there is nothing to wait for, and the process ends at once: by an exit, at
- * which an embedded database is told to end, not by the signal, which it would outlive.
+ * Closes the service on a signal or an uncaught exception and ends the process: with status 0, or 1
+ * after such an exception or when something could not be closed. While the service is starting,
+ * there is nothing to close and the process exits at once. It exits rather than dying of the signal,
+ * because an embedded database is stopped by the exit handler and would outlive a signal.
  *
- * @param options.isWorker a worker gets Ctrl-C along with its primary process, which then tells it
- *   to stop as well; elsewhere a second signal, a second or more after the first, means to hurry, and
- *   where that is of no use not to wait any more
- * @returns takes the way to close, once the service runs
+ * @param options.isWorker a worker receives Ctrl-C along with its primary process, which then also
+ *   stops it. Elsewhere a second signal, a second or more after the first, skips optional waiting,
+ *   or all waiting if there is nothing optional
+ * @returns takes the way to close once the service runs
  */
 export function endGracefully(
   logger: JsonLogger,
@@ -51,7 +51,7 @@ export function endGracefully(
   const onSignal = (): void => {
     if (stoppingSinceMs === undefined) return stop();
     const nowMs = performance.now();
-    if (nowMs - stoppingSinceMs < SAME_WISH_MS) return;
+    if (nowMs - stoppingSinceMs < DUPLICATE_MS) return;
     if (way?.hurry()) stoppingSinceMs = nowMs;
     else if (!options.isWorker) {
       status = 1;
@@ -59,13 +59,13 @@ export function endGracefully(
     }
   };
   for (const signal of SIGNALS) if (!isIgnored(signal)) process.on(signal, onSignal);
-  // An uncaught exception leaves unknown state behind, which must not handle money.
+  // An uncaught exception leaves unknown state, which must not handle money.
   process.on('uncaughtException', (error: unknown) => {
     fail(error, 'uncaughtException');
     stop();
     way?.hurry();
   });
-  // A rejected promise has unwound its own work. Bad input must not end every instance.
+  // A rejected promise has unwound its own work. Bad input must not stop every instance.
   process.on('unhandledRejection', (error: unknown) => {
     unhandledRejections.count++;
     logger.error(error, 'unhandledRejection');
@@ -82,7 +82,7 @@ export function endGracefully(
   };
 }
 
-/** Whether the process was started so that it outlives its terminal, as by `nohup`. */
+/** Returns whether the process was started to outlive its terminal, e.g. by `nohup`. */
 function isIgnored(signal: (typeof SIGNALS)[number]): boolean {
   if (signal !== 'SIGHUP') return false;
   try {

@@ -9,7 +9,7 @@ describe(IdleMemory.name, () => {
   const collect = jest.fn();
   let memory: IdleMemory;
 
-  /** So many requests, which are answered at once unless they stay open. */
+  /** Sends requests that are answered at once unless they stay open. */
   const serve = (count: number, { stay = false } = {}): EventEmitter[] => {
     const responses = Array.from({ length: count }, () => new EventEmitter());
     for (const response of responses) {
@@ -33,7 +33,7 @@ describe(IdleMemory.name, () => {
     jest.useRealTimers();
   });
 
-  it('collects once when a load is over', () => {
+  it('collects once after a load', () => {
     serve(1_000);
     pass(5);
     expect(collect).not.toHaveBeenCalled();
@@ -46,7 +46,7 @@ describe(IdleMemory.name, () => {
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
-  it('collects once what the start left, as soon as nobody is being answered', () => {
+  it('collects garbage of the start once no request is open', () => {
     memory.collectAfterStart();
     const [open] = serve(1, { stay: true });
     pass(4);
@@ -58,13 +58,13 @@ describe(IdleMemory.name, () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  it('collects what the start left after a second in which nothing came', () => {
+  it('collects garbage of the start after a quiet second', () => {
     memory.collectAfterStart();
     pass(1);
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a probe now and then for quiet', () => {
+  it('treats occasional probes as quiet', () => {
     serve(1_000);
     pass(5);
     serve(5);
@@ -72,7 +72,7 @@ describe(IdleMemory.name, () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves a process alone that answers, or has done little', () => {
+  it('does not collect while requests are open or after few requests', () => {
     serve(499);
     pass(20);
     expect(collect).not.toHaveBeenCalled();
@@ -87,12 +87,12 @@ describe(IdleMemory.name, () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  it('collects what nobody holds any more', async () => {
+  it('collects unreachable objects', async () => {
     memory.stop();
     memory = new IdleMemory(server as unknown as Server);
     const garbage = makeGarbage();
     serve(1_000);
-    // What was looked at lives on until the turn is over.
+    // A dereferenced WeakRef keeps its target alive until the end of the job.
     await nextTurn();
     expect(garbage.deref()).toBeDefined();
     await nextTurn();
@@ -102,7 +102,7 @@ describe(IdleMemory.name, () => {
   });
 });
 
-/** In a function of its own, so that nothing on the stack holds it. */
+/** A separate function, so that no stack slot holds the object. */
 function makeGarbage(): WeakRef<object> {
-  return new WeakRef({ kept: 'by nobody' });
+  return new WeakRef({ kept: 'by no one' });
 }

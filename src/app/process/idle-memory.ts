@@ -2,17 +2,17 @@ import type { Server } from 'node:http';
 import { Session } from 'node:inspector';
 
 const CHECK_EVERY_MS = 5_000;
-/** So few requests between two checks count as quiet: a health probe a second, say. */
+/** Up to this many requests between two checks count as quiet, e.g. one health probe a second. */
 const QUIET_REQUESTS = 10;
-/** Before so many requests there is nothing worth collecting. */
+/** With fewer requests there is too little garbage to collect. */
 const MIN_REQUESTS = 500;
-/** What the start leaves is collected when it has been over for so long. */
+/** Delay before garbage of the start is collected. */
 const AFTER_START_MS = 1_000;
 
 /**
- * Gives memory back once a load is over. V8 collects old garbage when allocation makes it, so that
- * a process which falls quiet keeps what its last peak left behind, for hours. One thorough
- * collection in a quiet moment takes some 100 ms and returns most of it.
+ * Returns memory to the system after a load. V8 collects old garbage only when allocations demand it,
+ * so an idle process keeps the garbage of its last peak for hours. One full collection in a quiet
+ * moment takes some 100 ms and returns most of it.
  */
 export class IdleMemory {
   private readonly timer: NodeJS.Timeout;
@@ -22,7 +22,7 @@ export class IdleMemory {
   private collectedAtRequests = 0;
   private afterStart: NodeJS.Timeout | undefined;
 
-  /** @param collect what collects; V8's own full collection unless a test looks on */
+  /** @param collect V8's full collection, unless a test replaces it */
   constructor(
     server: Server,
     private readonly collect: () => void = collectThoroughly,
@@ -41,7 +41,7 @@ export class IdleMemory {
     clearTimeout(this.afterStart);
   }
 
-  /** Of what the start left behind, in the first quiet moment: a third of the heap. */
+  /** Collects what the start left behind, a third of the heap, in the first quiet moment. */
   collectAfterStart(): void {
     this.collectedAtRequests = -Infinity;
     this.afterStart = setTimeout(() => {
@@ -61,12 +61,12 @@ export class IdleMemory {
 }
 
 /**
- * V8's thorough collection, which also compacts and gives the emptied pages back. What buffers leave
- * behind the C library gives back as the start scripts tell it to (decision 22).
+ * Runs V8's thorough collection, which also compacts the heap and returns empty pages. The C library
+ * returns the memory of buffers as the start scripts configure it (decision 22).
  */
 function collectThoroughly(): void {
   const session = new Session();
   session.connect();
-  // The answer comes with the session's lock held: to disconnect within it would wait for itself.
+  // The callback runs while the session is locked, so disconnecting inside it would deadlock.
   session.post('HeapProfiler.collectGarbage', () => setImmediate(() => session.disconnect()));
 }

@@ -55,9 +55,9 @@ type MarkedRow = ArchivedRow & { mark: string };
 
 /**
  * Moves months of the request log that are old enough to a bucket (docs/decisions/0042), and removes
- * from there what the log's retention has hidden. One instance does it at a time. A month leaves the
- * database in the transaction that writes its files down, after they have been read back; whatever
- * breaks off before has changed nothing but that files lie in the bucket of which nobody knows.
+ * archived files that the log's retention hides. One instance does so at a time. A month leaves the
+ * database in the transaction that records its files, after they have been read back. An interrupted
+ * run changes nothing, except that it can leave unrecorded files in the bucket.
  */
 @Injectable()
 export class RequestLogArchiveService implements OnApplicationBootstrap, OnApplicationShutdown {

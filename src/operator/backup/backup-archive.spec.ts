@@ -32,29 +32,29 @@ async function readAll(bytes: Buffer): Promise<[string, Buffer][]> {
 }
 
 describe(readBackup.name, () => {
-  it('gives back what was written, in order', async () => {
+  it('returns the written members in order', async () => {
     expect(await readAll(await writeSample())).toEqual([...PARTS, ['artifacts/ab/one', FILE]]);
   });
 
-  it('refuses a file that is cut short, wherever that is', async () => {
+  it('rejects a file truncated at any point', async () => {
     const bytes = await writeSample();
     for (const share of [0.01, 0.3, 0.6, 0.9, 0.999]) {
       const cut = bytes.subarray(0, Math.floor(bytes.length * share));
-      await expect(readAll(cut)).rejects.toThrow(/cut short/);
+      await expect(readAll(cut)).rejects.toThrow(/truncated/);
     }
-    // As tar alone, it lacks its last member only.
+    // The uncompressed tar lacks only its last member.
     const tar = gunzipSync(bytes);
     const end = tar.indexOf('end.json');
     await expect(readAll(gzipSync(tar.subarray(0, end)))).rejects.toThrow(
-      'The backup is cut short: its end is missing.',
+      'The backup is truncated: its end is missing.',
     );
   });
 
-  it('refuses a file in which one bit was changed', async () => {
+  it('rejects a file with one changed bit', async () => {
     const tar = gunzipSync(await writeSample());
     const place = tar.indexOf(FILE.subarray(100_000, 100_016));
     tar[place] = tar[place]! ^ 1;
-    await expect(readAll(gzipSync(tar))).rejects.toThrow('its checksum is not that of its content');
+    await expect(readAll(gzipSync(tar))).rejects.toThrow('its checksum does not match its content');
     const bytes = await writeSample();
     bytes[bytes.length - 60_000] = bytes[bytes.length - 60_000]! ^ 1;
     await expect(readAll(bytes)).rejects.toThrow(BackupFileError);
@@ -62,18 +62,18 @@ describe(readBackup.name, () => {
 
   it.each([
     ['text', Buffer.from('-- a dump of something else\n'.repeat(100))],
-    ['a packed text', gzipSync('x'.repeat(5_000))],
-  ])('refuses %s', async (_name, bytes) => {
-    await expect(readAll(bytes)).rejects.toThrow('The file is no backup of this service.');
+    ['compressed text', gzipSync('x'.repeat(5_000))],
+  ])('rejects %s', async (_name, bytes) => {
+    await expect(readAll(bytes)).rejects.toThrow('The file is not a backup of this service.');
   });
 
-  it('refuses nothing at all', async () => {
-    await expect(readAll(Buffer.alloc(0))).rejects.toThrow(/cut short/);
+  it('rejects an empty file', async () => {
+    await expect(readAll(Buffer.alloc(0))).rejects.toThrow(/truncated/);
   });
 });
 
 describe(BackupWriter.name, () => {
-  it('tells whoever writes that its target has failed', async () => {
+  it("rejects with the target's error", async () => {
     const target = new Writable({
       write: (_chunk, _encoding, done) => done(new Error('no space left on the device')),
     });
@@ -85,7 +85,7 @@ describe(BackupWriter.name, () => {
     await expect(write()).rejects.toThrow('no space left');
   });
 
-  it('waits for a target that is slow', async () => {
+  it('waits for a slow target', async () => {
     let taken = 0;
     const go: (() => void)[] = [];
     const target = new Writable({
@@ -107,7 +107,7 @@ describe(BackupWriter.name, () => {
     await expect(writing).rejects.toThrow();
   });
 
-  it('leaves nothing that reads as whole when it is given up', async () => {
+  it('leaves an incomplete file when aborted', async () => {
     await expect(writeSample(false)).rejects.toThrow();
   });
 });

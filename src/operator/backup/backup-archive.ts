@@ -104,14 +104,14 @@ export async function* readBackup(source: Readable): AsyncGenerator<BackupMember
     for await (const entry of members) {
       const { name, size = 0, type } = entry.header;
       if (type !== 'file' || sha256 !== undefined) {
-        throw new BackupFileError('The backup was altered: it has members that no backup has.');
+        throw new BackupFileError('The backup was altered: it has unknown members.');
       }
       if (name === END_MEMBER) {
         sha256 = digest.digest('hex');
         const end: unknown = JSON.parse((await contentOf(entry)).toString());
         if (!isJsonObject(end) || end.sha256 !== sha256) {
           throw new BackupFileError(
-            'The backup was altered: its checksum is not that of its content.',
+            'The backup was altered: its checksum does not match its content.',
           );
         }
       } else {
@@ -126,7 +126,7 @@ export async function* readBackup(source: Readable): AsyncGenerator<BackupMember
     source.destroy();
   }
   if (sha256 === undefined)
-    throw new BackupFileError('The backup is cut short: its end is missing.');
+    throw new BackupFileError('The backup is truncated: its end is missing.');
 }
 
 /**
@@ -174,10 +174,10 @@ function explain(error: unknown): unknown {
     return new BackupFileError(`The backup was altered: ${message}.`);
   }
   if (/unexpected end/i.test(message)) {
-    return new BackupFileError('The backup is cut short: it ends before its end.');
+    return new BackupFileError('The backup is truncated.');
   }
   if (/incorrect header check|invalid tar header/i.test(message)) {
-    return new BackupFileError('The file is no backup of this service.');
+    return new BackupFileError('The file is not a backup of this service.');
   }
   if (/incorrect data check|invalid (distance|block|code|literal|stored|bit)|JSON/i.test(message)) {
     return new BackupFileError(`The backup was altered: ${message}.`);

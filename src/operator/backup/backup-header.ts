@@ -130,11 +130,11 @@ export function parseHeader(json: Buffer): BackupHeader {
   const value = parse(json);
   if (isHeader(value)) return value;
   throw new BackupFileError(
-    'The backup begins otherwise than this version of the service knows: restore it with the version that made it, or a newer one.',
+    'The backup has a format that this version does not support: restore it with the version that made it or a newer one.',
   );
 }
 
-/** @returns undefined where it is not JSON */
+/** Returns undefined for invalid JSON. */
 function parse(json: Buffer): unknown {
   try {
     return JSON.parse(json.toString());
@@ -147,5 +147,5 @@ function parse(json: Buffer): unknown {
 export function parseCounts(json: Buffer): BackupCounts {
   const value = parse(json);
   if (areCounts(value)) return value;
-  throw new BackupFileError('The backup ends without the counts of its rows.');
+  throw new BackupFileError('The backup ends without its row counts.');
 }

@@ -15,7 +15,7 @@ export function describeWritten(
     artifactLine(counts, config, withArtifacts),
     booksLine(header.books.figures),
     ...header.books.faults.map((fault) => `THE BOOKS DO NOT BALANCE: ${fault}`),
-    `GATEWAY_SECRET (fingerprint ${header.secrets.join(', ')}) is not in it and is needed to restore it: keep it in another place.`,
+    `GATEWAY_SECRET (fingerprint ${header.secrets.join(', ')}) is not included and is needed for a restore: store it elsewhere.`,
   ];
 }
 
@@ -33,10 +33,10 @@ export function describeRestored({
     `Restored the database as of ${header.createdAt} (version ${header.version}): ${contentLine(header, counts)}, ${counts.artifacts.files} artifacts.`,
     ...(newMigrations.length === 0
       ? []
-      : [`Brought its schema up to this version: ${newMigrations.join(', ')}.`]),
+      : [`Migrated its schema to this version: ${newMigrations.join(', ')}.`]),
     ...foreign.map(
       (name) =>
-        `NOT RESTORED, as it is not the service's: the table ${name}, ${counts.rows[name] ?? 0} rows.`,
+        `NOT RESTORED because it is not the service's: table ${name}, ${counts.rows[name] ?? 0} rows.`,
     ),
     booksLine(figures),
     ...(faults.length === 0
@@ -45,7 +45,7 @@ export function describeRestored({
     ...(open === 0
       ? []
       : [
-          `${open} requests and jobs were open: credits of requests are given back when the service starts, with log rows "crashed" at no cost; jobs go on.`,
+          `${open} requests and jobs were open: when the service starts, it returns the credits of requests and logs them as "crashed" at no cost; jobs continue.`,
         ]),
   ];
 }
@@ -72,8 +72,8 @@ function artifactLine(
   withArtifacts: boolean,
 ): string {
   if (s3)
-    return `Artifacts are NOT in it: they lie in the bucket ${s3.bucket}; keep copies of that one by its own means.`;
+    return `Artifacts are NOT included: they are in the bucket ${s3.bucket}; back it up separately.`;
   if (!withArtifacts)
-    return 'Artifacts were left out, as asked for: what jobs have made will be gone.';
+    return 'Artifacts were left out as requested: job results will be missing after a restore.';
   return `Artifacts: ${files} files of ${bytes} bytes.`;
 }

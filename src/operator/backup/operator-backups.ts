@@ -24,7 +24,7 @@ interface Operator {
   readonly log: (line: string) => void;
 }
 
-/** Stands for standard input or output. */
+/** File name for standard input or output. */
 const STANDARD = '-';
 
 /** Backs up the service's database, also while it is in use. @returns report lines */
@@ -113,7 +113,7 @@ export async function move(
     );
     return [
       ...lines,
-      `The database is of PostgreSQL ${to} now. That of PostgreSQL ${from} lies in ${kept}; delete it when all is well.`,
+      `The database now uses PostgreSQL ${to}. The old cluster (PostgreSQL ${from}) is in ${kept}; delete it once everything works.`,
     ];
   }
   const embedded = await startEmbeddedPostgres({ dataDirectory, log });
@@ -125,8 +125,8 @@ export async function move(
     });
     return [
       ...describeRestored(restored),
-      `The service lives at ${placeOf(place)} now: start it with DATABASE_URL set to that, and with the same GATEWAY_SECRET.`,
-      `What lies in ${dataDirectory} is not used any more for as long as it says so.`,
+      `The database is now at ${placeOf(place)}: start the service with DATABASE_URL set to it, and with the same GATEWAY_SECRET.`,
+      `The database in ${dataDirectory} is marked as moved and no longer used.`,
     ];
   } catch (error) {
     takeBack();

@@ -45,7 +45,7 @@ export async function restoreBackup(
     await makeStaging(target);
     const staged = await fillStaging(source, options);
     options.beforePlacing?.();
-    await takePlace(target, options);
+    await swapIn(target, options);
     return staged;
   } finally {
     source.destroy();
@@ -60,7 +60,7 @@ async function lockRestores(target: Client): Promise<void> {
     [LOCK_NAME],
   );
   if (rows[0]?.is_mine !== true) {
-    throw new RestoreError('Another restore into this database is under way.');
+    throw new RestoreError('Another restore into this database is in progress.');
   }
 }
 
@@ -72,7 +72,7 @@ async function makeStaging(target: Client): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== '42501') throw error;
     throw new RestoreError(
-      'The role of DATABASE_URL may not make a schema, which a restore needs: GRANT CREATE ON DATABASE … TO that role.',
+      'The role in DATABASE_URL cannot create schemas, which a restore needs: GRANT CREATE ON DATABASE … TO that role.',
     );
   }
 }
@@ -88,7 +88,7 @@ async function assertFree(
   const migrations = await listMigrations(target);
   if (!migrations.includes(MIGRATIONS[0]?.name ?? '')) {
     throw new RestoreError(
-      `The database holds tables that are not this service's (${tables.slice(0, 3).join(', ')}): restore into a database of its own.`,
+      `The database contains tables that are not this service's (${tables.slice(0, 3).join(', ')}): restore into a separate database.`,
     );
   }
   const { rows } = await target.query<{ live: number; tenants: number }>(
@@ -100,12 +100,12 @@ async function assertFree(
   const { live = 0, tenants = 0 } = rows[0] ?? {};
   if (live > 0 && !isExclusive) {
     throw new RestoreError(
-      `${live} instances of the service are at work on this database: stop them first. One that was killed counts for ${DEAD_AFTER_SECONDS} seconds more.`,
+      `${live} instances of the service are using this database: stop them first. A killed instance counts for up to ${DEAD_AFTER_SECONDS} more seconds.`,
     );
   }
   if (tenants > 0 && !replaces) {
     throw new RestoreError(
-      `The database holds ${tenants} tenants: restore into an empty one, or give up all that is in it with --replace.`,
+      `The database contains ${tenants} tenants: restore into an empty database, or discard its content with --replace.`,
     );
   }
 }
@@ -134,7 +134,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
       ([name, value]) => value === (header.books.figures[name] ?? value),
     );
     if (newMigrations.length === 0 && !isSame) {
-      throw new RestoreError('The restored books are not those of the backup.');
+      throw new RestoreError('The restored books do not match those of the backup.');
     }
     // Sessions ended since the backup would be open again.
     await client.query('UPDATE sessions SET revoked_at = now() WHERE revoked_at IS NULL');
@@ -154,7 +154,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
 }
 
 /** Swaps the schemas atomically. */
-async function takePlace(target: Client, options: RestoreOptions): Promise<void> {
+async function swapIn(target: Client, options: RestoreOptions): Promise<void> {
   const schema = await schemaOf(target);
   await target.query('BEGIN');
   try {
@@ -162,7 +162,7 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
     // A service that starts now waits until the swap is complete.
     if (tables.length > 0) await target.query(`LOCK TABLE ${tables.join(', ')}`);
     await assertFree(target, options);
-    await assertNothingForeign(target);
+    await assertNoOtherTables(target);
     await emptySchema(target, schema);
     await moveObjects(target, STAGING, schema);
     await target.query(`DROP SCHEMA ${STAGING}`);
@@ -177,7 +177,7 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
  * @throws RestoreError when tables would be lost that are neither restored nor part of a newer
  * version
  */
-async function assertNothingForeign(target: Client): Promise<void> {
+async function assertNoOtherTables(target: Client): Promise<void> {
   const known = new Set(MIGRATIONS.map(({ name }) => name));
   if ((await listMigrations(target)).some((name) => !known.has(name))) return;
   const { rows } = await target.query<{ name: string }>(
@@ -189,7 +189,7 @@ async function assertNothingForeign(target: Client): Promise<void> {
   );
   if (rows.length === 0) return;
   throw new RestoreError(
-    `The database holds tables beside the service's (${rows.map(({ name }) => name).join(', ')}): move them to another schema or database first.`,
+    `The database contains other tables besides the service's (${rows.map(({ name }) => name).join(', ')}): move them to another schema or database first.`,
   );
 }
 
@@ -200,5 +200,5 @@ async function schemaOf(target: Client): Promise<string> {
   );
   const schema = rows[0]?.schema;
   if (typeof schema === 'string') return schema;
-  throw new RestoreError('The database has no schema for tables: CREATE SCHEMA public.');
+  throw new RestoreError('The database has no schema for tables: run CREATE SCHEMA public.');
 }

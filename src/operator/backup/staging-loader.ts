@@ -65,7 +65,7 @@ export class StagingLoader {
   private readonly rows = new Map<string, number>();
   private readonly store: ArtifactStore;
   /** Where artifacts wait until the backup is known to be whole. */
-  private readonly waitingRoom: string;
+  private readonly pendingFolder: string;
   private readonly waiting: ArtifactStore;
   private readonly artifacts = new Map<string, number>();
   private files = 0;
@@ -79,10 +79,10 @@ export class StagingLoader {
       ? new S3ArtifactStore(config.s3)
       : new LocalArtifactStore(artifactFolder(config));
     // With a bucket there need not be a data folder.
-    this.waitingRoom = config.s3
+    this.pendingFolder = config.s3
       ? join(tmpdir(), `restore-${randomUUID()}`)
       : join(config.dataDirectory, 'restored-artifacts');
-    this.waiting = new LocalArtifactStore(this.waitingRoom);
+    this.waiting = new LocalArtifactStore(this.pendingFolder);
   }
 
   async take({ name, size, content }: BackupMember): Promise<void> {
@@ -93,24 +93,22 @@ export class StagingLoader {
     else if (kind === 'artifacts') {
       await this.takeArtifact(last, size, content);
     } else {
-      throw new BackupFileError(
-        `The backup has a part that is not known: ${JSON.stringify(name)}.`,
-      );
+      throw new BackupFileError(`The backup has an unknown part: ${JSON.stringify(name)}.`);
     }
   }
 
   /** @throws BackupFileError unless everything that the backup lists was present */
   finished(): { header: BackupHeader; counts: BackupCounts; foreign: string[] } {
     const { header, counts } = this;
-    if (!header || !counts) throw new BackupFileError('The file is no backup of this service.');
+    if (!header || !counts) throw new BackupFileError('The file is not a backup of this service.');
     for (const { name } of header.tables.filter((table) => !this.foreign.has(table.name))) {
-      const [told, found] = [counts.rows[name] ?? 0, this.rows.get(name) ?? 0];
-      if (told !== found) {
-        throw new BackupFileError(`The backup has ${found} of the ${told} rows of ${name}.`);
+      const [expected, found] = [counts.rows[name] ?? 0, this.rows.get(name) ?? 0];
+      if (expected !== found) {
+        throw new BackupFileError(`The backup has ${found} of the ${expected} rows of ${name}.`);
       }
     }
     if (counts.artifacts.files !== this.files) {
-      throw new BackupFileError('The backup does not have all the artifacts that it names.');
+      throw new BackupFileError('The backup lacks some of its artifacts.');
     }
     return { header, counts, foreign: [...this.foreign] };
   }
@@ -129,11 +127,11 @@ export class StagingLoader {
     return client;
   }
 
-  /** Moves the artifacts to their place; to be called when everything else has been checked. */
+  /** Moves the artifacts into place. Call after everything else has been checked. */
   async placeArtifacts(): Promise<void> {
     for (const [id, size] of this.artifacts) {
       const found = await this.waiting.open(id);
-      if (!found) throw new RestoreError(`The artifact ${id} went away during the restore.`);
+      if (!found) throw new RestoreError(`The artifact ${id} disappeared during the restore.`);
       await this.store.put(id, 'application/octet-stream', found.stream, size);
       await this.waiting.remove(id);
     }
@@ -141,7 +139,7 @@ export class StagingLoader {
 
   async close(): Promise<void> {
     await this.client?.end();
-    await rm(this.waitingRoom, { recursive: true, force: true });
+    await rm(this.pendingFolder, { recursive: true, force: true });
   }
 
   private async takeArtifact(
@@ -151,7 +149,7 @@ export class StagingLoader {
   ): Promise<void> {
     if (!isArtifactId(id)) {
       throw new BackupFileError(
-        `The backup has an artifact with a wrong name: ${JSON.stringify(id)}.`,
+        `The backup has an artifact with an invalid name: ${JSON.stringify(id)}.`,
       );
     }
     await this.waiting.put(id, 'application/octet-stream', content, size);
@@ -165,8 +163,8 @@ export class StagingLoader {
     }
     assertKnown(header);
     assertReadable(header, this.options);
-    // A killed restore leaves its own behind.
-    await rm(this.waitingRoom, { recursive: true, force: true });
+    // A killed restore leaves its folder behind.
+    await rm(this.pendingFolder, { recursive: true, force: true });
     const names = new Set(header.migrations);
     await migrateDatabase(
       this.url,
@@ -180,7 +178,7 @@ export class StagingLoader {
       const missing = columns.filter((column) => table?.columns.includes(column) === false);
       if (missing.length > 0) {
         throw new RestoreError(
-          `The backup has a table ${name} with columns that the service does not make: ${missing.join(', ')}.`,
+          `The backup's table ${name} has columns unknown to this version: ${missing.join(', ')}.`,
         );
       }
     }
@@ -191,7 +189,7 @@ export class StagingLoader {
 
   private async load(name: string, content: AsyncIterable<Buffer>): Promise<void> {
     const table = this.header?.tables.find((one) => one.name === name);
-    if (!table) throw new BackupFileError(`The backup has rows of a table that it does not name.`);
+    if (!table) throw new BackupFileError('The backup has rows of an undeclared table.');
     if (this.foreign.has(name)) return drain(content);
     const rows = await copyIn(this.connected(), table, content);
     this.rows.set(name, (this.rows.get(name) ?? 0) + rows);
@@ -223,7 +221,7 @@ function assertKnown({ migrations, version }: BackupHeader): void {
   const [unknown] = migrations.filter((name) => !known.has(name));
   if (unknown === undefined) return;
   throw new RestoreError(
-    `The backup's schema is newer than this version of the service knows (${unknown}): restore it with version ${version} or a newer one.`,
+    `The backup's schema is newer than this version of the service (${unknown}): restore it with version ${version} or newer.`,
   );
 }
 
@@ -234,8 +232,8 @@ function assertReadable({ secrets }: BackupHeader, options: RestoreOptions): voi
   const missing = secrets.filter((fingerprint) => !own.has(fingerprint));
   if (missing.length === 0) return;
   throw new RestoreError(
-    `The backup was made with another GATEWAY_SECRET (fingerprint ${missing.join(', ')}; here: ${[...own].join(', ')}), without which the ` +
-      'vendor keys, headers and webhook secrets in it cannot be opened: set that one (GATEWAY_SECRET, or the file secret in the data folder), ' +
-      'or do without them by --other-secret.',
+    `The backup was made with another GATEWAY_SECRET (fingerprint ${missing.join(', ')}; here: ${[...own].join(', ')}), and the ` +
+      'vendor keys, headers and webhook secrets in it cannot be decrypted without it: set that secret (GATEWAY_SECRET, or the file secret in the data folder), ' +
+      'or give these values up with --other-secret.',
   );
 }

@@ -160,9 +160,9 @@ export async function listPartitions(client: Client): Promise<string[]> {
 }
 
 /**
- * Makes the months of these partitions (`…_2026_11`) where they are missing, so that rows come to lie
- * where they lay. Rows of a month without a partition go to the default one. Only months that are named are made: a range
- * of centuries would be thousands of tables.
+ * Creates the monthly partitions of these names (`…_2026_11`) that are missing, so that rows return to
+ * their own partitions. Rows of other months go to the default partition. Only named months are
+ * created: a range of centuries would be thousands of tables.
  */
 export async function makeMonths(client: Client, partitions: readonly string[]): Promise<void> {
   const months = partitions.flatMap((name) => {

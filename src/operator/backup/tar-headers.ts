@@ -12,8 +12,8 @@ export class HostileTarError extends Error {
 }
 
 /**
- * Passes a tar stream on, and checks sizes in headers before the tar parser trusts them: it collects long names of any announced
- * size, and takes negative sizes.
+ * Passes a tar stream through and validates sizes in headers. The tar parser trusts them: it buffers
+ * long names of any announced size and accepts negative sizes.
  *
  * @throws HostileTarError
  */
@@ -42,7 +42,7 @@ export async function* checkTarHeaders(
 }
 
 function readSize(head: Buffer): number {
-  // The tar parser refuses anything else.
+  // The tar parser rejects anything else.
   if (head.toString('latin1', MAGIC_AT, MAGIC_AT + 5) !== 'ustar') return 0;
   const field = head.subarray(SIZE_AT, SIZE_AT + 12);
   // Sizes beyond 8 GB are binary.

@@ -40,7 +40,7 @@ export async function writeBackup(
     if (hasMonths) await keepMonthsOfLog(client);
     if ((await listMigrations(client)).length === 0) {
       throw new BackupError(
-        'There is nothing to back up: the service has not made its tables in this database.',
+        'There is nothing to back up: this database does not contain the tables of the service.',
       );
     }
     const header = await describeDatabase(client, config);

@@ -32,7 +32,7 @@ function rowOf(id: string, listed: ListedModel): JsonObject | undefined {
   const kind = listed.kind ?? (isEmbedding ? 'embedding' : 'chat');
   if (problem !== undefined || prompt === undefined) return undefined;
   if (kind !== 'embedding' && (kind !== 'chat' || completion === undefined)) return undefined;
-  return withoutNothing({
+  return withoutUndefined({
     id,
     ...(kind === 'embedding' && { kind }),
     context_length: contextLength,
@@ -66,6 +66,6 @@ export function fits(id: string, pattern: string): boolean {
 }
 
 /** Returns a row without undefined fields. */
-export function withoutNothing(row: JsonObject): JsonObject {
+export function withoutUndefined(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 }

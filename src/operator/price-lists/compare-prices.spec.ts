@@ -7,7 +7,7 @@ import { PriceList, type ListedModel, type WholePricing } from './price-list.js'
 const ORIGIN = { source: 'a list', today: '2026-11-23' };
 const BEFORE = { source: 'before', as_of: '2026-09-01' };
 
-/** One row against one model of a list, both of them of xAI, which lists call otherwise. */
+/** Compares one row with one listed model, both of xAI, which lists name differently. */
 function compare(
   row: JsonObject,
   prices: WholePricing,
@@ -28,7 +28,7 @@ function rowsOf(...rows: JsonObject[]) {
 const PRICING = { prompt: '0.000002', completion: '0.000006', input_cache_read: '0.0000005' };
 
 describe(comparePrices.name, () => {
-  it('confirms a row that the list has as it is, and writes no prices', () => {
+  it('confirms an unchanged row without writing prices', () => {
     const seen = compare({ pricing: PRICING }, { pricing: { ...PRICING, prompt: '0.00000200' } });
     expect(seen).toMatchObject({ moves: [], confirmed: ['xai/m'], unlisted: [], problems: [] });
     expect(seen.rows).toEqual([{ id: 'xai/m', source: 'a list', as_of: '2026-11-23' }]);
@@ -39,7 +39,7 @@ describe(comparePrices.name, () => {
     expect(again.rows).toEqual([]);
   });
 
-  it('moves prices, and takes what is charged now for the old one of a unit without', () => {
+  it('changes prices, comparing with the effective charge when a unit has no price', () => {
     const seen = compare(
       { pricing: PRICING },
       { pricing: { prompt: '0.000001', completion: '0.000006', input_cache_write: '0.0000025' } },
@@ -69,11 +69,11 @@ describe(comparePrices.name, () => {
 
   it.each([
     ['0.000006', undefined],
-    ['0.000006000000000001', 'it moves beyond threefold'],
+    ['0.000006000000000001', 'it changes more than threefold'],
     ['0.000000666666666667', undefined],
-    ['0.000000666666666666', 'it moves beyond threefold'],
+    ['0.000000666666666666', 'it changes more than threefold'],
     ['0', 'it would be free'],
-  ])('a price of 0.000002 that becomes %s: %s', (prompt, heldBack) => {
+  ])('a change from 0.000002 to %s: %s', (prompt, heldBack) => {
     const seen = compare({ pricing: PRICING }, { pricing: { prompt } });
     expect(seen.moves[0]?.heldBack).toBe(heldBack);
     expect(seen.rows).toHaveLength(heldBack === undefined ? 1 : 0);
@@ -88,7 +88,7 @@ describe(comparePrices.name, () => {
     }
   });
 
-  it('confirms no row of which something is held back, and keeps where the rest is from', () => {
+  it('does not confirm a row with held-back changes and keeps its source', () => {
     const seen = compare(
       { pricing: PRICING },
       { pricing: { prompt: '0.00002', completion: '0.000007' } },
@@ -100,7 +100,7 @@ describe(comparePrices.name, () => {
     });
   });
 
-  it('adds steps of long prompts, and widens a context that ended where they begin', () => {
+  it('adds long-prompt tiers and extends a context that ended at the first tier', () => {
     const step = { above: 199_999, pricing: { prompt: '0.000004', completion: '0.000012' } };
     const row = { pricing: PRICING, context_length: 200_000 };
     const prices = { pricing: PRICING, long_prompts: [step] };
@@ -111,7 +111,7 @@ describe(comparePrices.name, () => {
       'context_length',
     ]);
     expect(seen.after).toMatchObject({ long_prompts: [step], context_length: 500_000 });
-    // A bound that belongs to the one side or to the other is the same bound.
+    // Inclusive and exclusive bounds are the same tier.
     const known = { ...row, long_prompts: [{ ...step, above: 200_000 }], context_length: 500_000 };
     expect(compare(known, prices).moves).toEqual([]);
     const ended = compare(row, prices, { listed: { contextLength: 199_999 } });
@@ -122,7 +122,7 @@ describe(comparePrices.name, () => {
     ).toEqual([]);
   });
 
-  it('adds tiers of service and changes to come, and keeps those that the list does not have', () => {
+  it('adds service tiers and future changes, and keeps unlisted ones', () => {
     const flex = { pricing: { prompt: '0.000001' } };
     const row = {
       pricing: PRICING,
@@ -149,7 +149,7 @@ describe(comparePrices.name, () => {
     });
   });
 
-  it('gives a fallback prices of its own where the list has others for it', () => {
+  it('gives a fallback route its own prices when the list has different ones', () => {
     const routes = [
       { provider: 'xai', model: 'm', priority: 0 },
       { provider: 'groq', model: 'm-groq', priority: 1 },
@@ -171,7 +171,7 @@ describe(comparePrices.name, () => {
     });
   });
 
-  it('names what it does not know and what it cannot use, and looks at no stand-in', () => {
+  it('reports unlisted rows and unusable prices, and skips stand-ins', () => {
     const rows = rowsOf(
       { id: 'xai/unknown', pricing: PRICING },
       { id: 'xai/bad', pricing: PRICING },
@@ -190,7 +190,7 @@ describe(comparePrices.name, () => {
     });
   });
 
-  it('adds the rows that are asked for, but none that would be free unless that is accepted', () => {
+  it('adds requested rows, free ones only when accepted', () => {
     const rows = rowsOf({ id: 'xai/m', pricing: PRICING });
     const priced = { pricing: PRICING, long_prompts: [{ above: 9, pricing: { prompt: '1' } }] };
     const free = { pricing: { prompt: '0', completion: '0' } };

@@ -3,12 +3,12 @@ import { listedAs, vendorOf } from '../../vendors/vendors.js';
 import type { CatalogueModel, Pricing, Route } from '../../core/catalogue/catalogue.types.js';
 import { mergeRow, readRow, type CatalogueRows } from '../../core/catalogue/load-catalogue.js';
 import { rowAt } from '../../core/catalogue/price-changes.js';
-import { addableRows, fits, isFree, withoutNothing } from './addable-rows.js';
+import { addableRows, fits, isFree, withoutUndefined } from './addable-rows.js';
 import type { ListedModel, PriceList, WholePricing } from './price-list.js';
 import { movesOf, type PriceMove } from './price-moves.js';
 
 const MAX_SOURCE_LENGTH = 200;
-const WHATEVER = 'all';
+const ALL = 'all';
 
 /** A price of a model's route that differs from the list. */
 export interface ModelMove extends PriceMove {
@@ -62,7 +62,7 @@ export function comparePrices(
     if (typeof whole === 'string' || vendorOf(id.split('/', 1)[0]!)?.isStandIn) continue;
     const now = rowAt(whole, Date.parse(`${today}T00:00:00Z`));
     const accepts = (unit: string): boolean =>
-      [WHATEVER, id, `${id}:${unit}`].some((word) => accept.includes(word));
+      [ALL, id, `${id}:${unit}`].some((word) => accept.includes(word));
     const seen = compareRow(now, list, today, accepts);
     for (const each of seen.found) known.add(each);
     moves.push(...seen.moves);
@@ -79,7 +79,7 @@ export function comparePrices(
       ? { source, as_of: today }
       : { source: row.source, as_of: row.as_of };
     written.push(
-      withoutNothing({ id, ...(seen.changed && changesOf(whole, seen.changed)), ...origin }),
+      withoutUndefined({ id, ...(seen.changed && changesOf(whole, seen.changed)), ...origin }),
     );
   }
   const additions = addableRows(rows, list, known);
@@ -88,7 +88,7 @@ export function comparePrices(
   for (const { id, row } of wanted) {
     const problem = readRow(id, row);
     if (typeof problem === 'string') problems.push(`${id} is not added: ${problem}`);
-    else if (isFree(problem) && !accept.some((word) => word === WHATEVER || word === id)) {
+    else if (isFree(problem) && !accept.some((word) => word === ALL || word === id)) {
       freeOnes.push(id);
     } else written.push({ ...row, source, as_of: today });
   }
@@ -96,14 +96,14 @@ export function comparePrices(
   const usable = written.filter((row) => {
     const id = String(row.id);
     const problem = readRow(id, mergeRow(rows.get(id), row));
-    if (typeof problem === 'string') problems.push(`${id} stays as it is: ${problem}`);
+    if (typeof problem === 'string') problems.push(`${id} is left unchanged: ${problem}`);
     return typeof problem !== 'string';
   });
   return { moves, confirmed, unlisted, problems, others, freeOnes, rows: usable };
 }
 
 interface RowComparison {
-  /** Whether the list has the primary route's model. */
+  /** True when the list has the primary route's model. */
   isListed: boolean;
   found: ListedModel[];
   moves: ModelMove[];

@@ -60,7 +60,7 @@ function readPrices(prices: unknown, today: string): WholePricing {
   const days: { day: string; index: number; overlay: VariantPrices }[] = [];
   const hours: { index: number; overlay: VariantPrices }[] = [];
   for (const [index, entry] of prices.entries()) {
-    if (!isJsonObject(entry)) throw new BadPriceError('prices has an entry that is no object');
+    if (!isJsonObject(entry)) throw new BadPriceError('prices has an entry that is not an object');
     const overlay = readUnits(entry.prices);
     const { constraint } = entry;
     if (!isJsonObject(constraint)) days.push({ day: '', index, overlay });
@@ -69,22 +69,22 @@ function readPrices(prices: unknown, today: string): WholePricing {
       days.push({ day: constraint.start_date, index, overlay });
     } else {
       const day = JSON.stringify(constraint.start_date);
-      throw new BadPriceError(`constraint.start_date is ${day} and no day`);
+      throw new BadPriceError(`constraint.start_date is ${day}, which is not a date`);
     }
   }
   days.sort((one, other) => (one.day < other.day ? -1 : 1));
   const begun = days.findLast(({ day }) => day <= today);
-  if (!begun) throw new BadPriceError('prices has none that holds today');
+  if (!begun) throw new BadPriceError('prices has no entry for today');
   // The time of day is unknown here, so the highest of hourly prices applies.
   const ofHours = hours.filter(({ index }) => index > begun.index).map(({ overlay }) => overlay);
-  const now = dearest(begun.overlay, ofHours);
+  const now = highest(begun.overlay, ofHours);
   const changes = days
     .filter(({ day }) => day > today)
     .map(({ day, overlay }) => ({ effective_from: day, ...overlay }));
   return { ...now, ...(changes.length > 0 && { price_changes: changes }) };
 }
 
-function dearest(first: VariantPrices, others: readonly VariantPrices[]): VariantPrices {
+function highest(first: VariantPrices, others: readonly VariantPrices[]): VariantPrices {
   const pricing: Partial<Pricing> = { ...first.pricing };
   for (const other of others) {
     for (const [unit] of Object.values(UNITS)) {
@@ -99,7 +99,7 @@ function dearest(first: VariantPrices, others: readonly VariantPrices[]): Varian
 }
 
 function readUnits(prices: unknown): VariantPrices {
-  if (!isJsonObject(prices)) throw new BadPriceError('prices is no object');
+  if (!isJsonObject(prices)) throw new BadPriceError('prices is not an object');
   const pricing: Partial<Pricing> = {};
   const tiers: { above: number; unit: keyof Pricing; price: string }[] = [];
   for (const [field, [unit, places]] of Object.entries(UNITS)) {
@@ -113,9 +113,7 @@ function readUnits(prices: unknown): VariantPrices {
     for (const tier of Array.isArray(value.tiers) ? value.tiers : []) {
       const above = isJsonObject(tier) ? tokensIn(tier.start) : undefined;
       if (!isJsonObject(tier) || above === undefined) {
-        throw new BadPriceError(
-          `${field}.tiers has an entry that does not say by start where it begins`,
-        );
+        throw new BadPriceError(`${field}.tiers has an entry without a start`);
       }
       tiers.push({ above, unit, price: exactPrice(`${field}.tiers`, tier.price, places) });
     }

@@ -38,7 +38,7 @@ describe(loadPriceList.name, () => {
     server.close();
   });
 
-  it('reads a file and an address', async () => {
+  it('reads a file and a URL', async () => {
     const file = join(folder, 'list.json');
     writeFileSync(file, LIST);
     for (const place of [file, `${origin}/list`]) {
@@ -48,23 +48,23 @@ describe(loadPriceList.name, () => {
 
   it.each([
     ['/moved', 'it redirects to /list; name that address instead'],
-    ['/gone', 'it was answered with status 404'],
-    ['/slow', 'it did not come within 0.5 s'],
-    ['/endless', 'it has more than 1 MB'],
-  ])('says what was wrong with %s', async (path, message) => {
-    // Of the endless one so much comes in far less time than that.
+    ['/gone', 'the server responded with status 404'],
+    ['/slow', 'it did not arrive within 0.5 s'],
+    ['/endless', 'it is larger than 1 MB'],
+  ])('reports what is wrong with %s', async (path, message) => {
+    // The endless one reaches its size limit well within that time.
     const timeoutMs = path === '/slow' ? 500 : 30_000;
     const loading = loadPriceList(origin + path, { timeoutMs, maxBytes: 1024 * 1024 });
     await expect(loading).rejects.toThrow(`${origin}${path}: ${message}`);
   });
 
-  it('says that nobody answers, and what is wrong with a file', async () => {
+  it('reports an unreachable server and unreadable files', async () => {
     await expect(loadPriceList('http://127.0.0.1:1/x')).rejects.toThrow('it cannot be fetched (');
     const missing = join(folder, 'missing.json');
     await expect(loadPriceList(missing)).rejects.toThrow('cannot be read (ENOENT)');
     await expect(loadPriceList(folder)).rejects.toThrow('cannot be read (EISDIR)');
     const large = join(folder, 'large.json');
     writeFileSync(large, Buffer.alloc(2_000, 0x20));
-    await expect(loadPriceList(large, { maxBytes: 1_024 })).rejects.toThrow('it has more than');
+    await expect(loadPriceList(large, { maxBytes: 1_024 })).rejects.toThrow('it is larger than');
   });
 });

@@ -62,13 +62,13 @@ async function fetchBytes(url: string, timeoutMs: number, maxBytes: number): Pro
     }
     if (!response.ok || !response.body) {
       await response.body?.cancel();
-      throw new PriceListError(`it was answered with status ${response.status}`);
+      throw new PriceListError(`the server responded with status ${response.status}`);
     }
     return await collect(response.body, maxBytes);
   } catch (error) {
     if (error instanceof PriceListError) throw error;
     if (signal.aborted) {
-      throw new PriceListError(`it did not come within ${timeoutMs / 1_000} s`, { cause: error });
+      throw new PriceListError(`it did not arrive within ${timeoutMs / 1_000} s`, { cause: error });
     }
     const { cause } = error instanceof Error ? error : {};
     const message = `it cannot be fetched (${codeOf(cause) ?? messageOf(cause ?? error)})`;
@@ -84,7 +84,7 @@ async function collect(stream: AsyncIterable<unknown>, maxBytes: number): Promis
     if (!(piece instanceof Uint8Array)) continue;
     size += piece.length;
     if (size > maxBytes) {
-      throw new PriceListError(`it has more than ${maxBytes / 1024 / 1024} MB`);
+      throw new PriceListError(`it is larger than ${maxBytes / 1024 / 1024} MB`);
     }
     pieces.push(piece);
   }

@@ -70,9 +70,7 @@ function readStep(step: unknown): LongPromptPrices {
   const tier = isJsonObject(step) ? step.tier : undefined;
   const above = isJsonObject(tier) ? tokensIn(tier.size) : undefined;
   if (!isJsonObject(step) || above === undefined) {
-    throw new BadPriceError(
-      'cost.tiers has an entry that does not say by tier.size where it begins',
-    );
+    throw new BadPriceError('cost.tiers has an entry without a tier.size');
   }
   return { above, pricing: readUnits(step, 'cost.tiers.') };
 }

@@ -71,37 +71,39 @@ function oneOf(before: ListedModel | undefined, model: ListedModel): ListedModel
 }
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i;
-/** A double tells any decimal number of so many digits from all others. */
+/** A double represents any decimal number of up to this many digits unambiguously. */
 const SURE_DIGITS = 15;
-/** More than any price needs; trailing zeros of longer ones take quadratic time. */
+/** More than any price needs. Trimming trailing zeros of longer texts takes quadratic time. */
 const MAX_TEXT = 100;
 const MAX_PLACES = 18;
 const MAX_WHOLE = 9;
 
 /**
- * A price as catalogue rows have it: USD per unit as a decimal text.
+ * Converts a price to the form of catalogue rows: USD per unit as a decimal text.
  *
- * Lists write prices as JSON numbers, with or without an exponent, and `JSON.parse` makes doubles of them. A number
- * of at most 15 digits comes back from a double as it was written, so none of those that vendors publish is changed.
- * Longer ones, such as 3.3000000000000004e-07, are what somebody else's floating point made of a shorter one; rounded
- * to 15 digits they are that one again. From there on it is text: a price per million is moved by six places.
+ * Lists contain prices as JSON numbers, with or without an exponent, which `JSON.parse` turns into
+ * doubles. A number of at most 15 digits survives that unchanged, and published prices are shorter.
+ * Longer ones, such as 3.3000000000000004e-07, come from floating-point arithmetic of the list's
+ * author; rounding to 15 digits restores the original. All further arithmetic is on text: a price per
+ * million is shifted by six places.
  *
- * @param value a number, or its text
- * @param places by how many the point moves to the left: 6 for what is listed per million
+ * @param value a number or its text
+ * @param places by how many places to shift the point left: 6 for prices per million
  * @throws BadPriceError
  */
 export function exactPrice(field: string, value: unknown, places = 0): string {
   const text = typeof value === 'number' ? value.toPrecision(SURE_DIGITS) : value;
   const shown = JSON.stringify(value)?.slice(0, 40);
-  if (typeof text !== 'string') throw new BadPriceError(`${field} is ${shown} and no price`);
+  if (typeof text !== 'string')
+    throw new BadPriceError(`${field} is ${shown}, which is not a price`);
   if (text.trim().startsWith('-')) throw new BadPriceError(`${field} is negative (${shown})`);
   const match = text.length > MAX_TEXT ? null : DECIMAL.exec(text);
-  if (!match) throw new BadPriceError(`${field} is ${shown} and no price`);
+  if (!match) throw new BadPriceError(`${field} is ${shown}, which is not a price`);
   const [, whole = '', fraction = '', exponent = '0'] = match;
   return moved(whole + fraction, fraction.length + places - Number(exponent), field, shown);
 }
 
-/** @param scale of how many of the digits are behind the point */
+/** @param scale how many of the digits follow the point */
 function moved(digits: string, scale: number, field: string, shown: string | undefined): string {
   const padded = digits.padStart(scale + 1, '0') + '0'.repeat(Math.max(0, -scale));
   const point = scale > 0 ? padded.length - scale : padded.length;
@@ -115,13 +117,13 @@ function moved(digits: string, scale: number, field: string, shown: string | und
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** A count of tokens, where it is one. */
+/** Returns a positive token count, or undefined for anything else. */
 export function tokensIn(value: unknown): number | undefined {
   const count = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
   return Number.isSafeInteger(count) && Number(count) > 0 ? Number(count) : undefined;
 }
 
-/** What `read` makes of a model, or why its prices cannot be used. */
+/** Returns the model with the prices that `read` returns, or with the problem that it throws. */
 export function listedModel(
   model: Omit<ListedModel, 'prices' | 'problem'>,
   read: () => WholePricing,

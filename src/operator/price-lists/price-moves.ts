@@ -12,23 +12,23 @@ type Units = Partial<Pricing>;
 /** Prices with steps for long prompts. */
 type Steps = Partial<VariantPrices>;
 
-/** A price that a list has otherwise than the catalogue. */
+/** A price that differs between a list and the catalogue. */
 export interface PriceMove {
   /** `prompt`, `long_prompts.200000.prompt`, `service_tiers.flex.prompt`, `price_changes.2026-12-01.prompt`. */
   readonly unit: string;
-  /** USD per unit; undefined: the catalogue has none, and charges `instead`. */
+  /** USD per unit. Undefined when the catalogue has none and charges `instead`. */
   readonly before: string | undefined;
-  /** What is charged for the unit now, be it by another unit's price. */
+  /** The current charge for the unit, possibly at another unit's price. */
   readonly instead: string;
   readonly after: string;
-  /** Why it is not done unless somebody accepts it. */
+  /** Why the change is not made unless accepted. */
   readonly heldBack?: string;
 }
 
-/** Beyond so many times as much, or as little, somebody has to look. */
+/** Changes by more than this factor need review. */
 const THREEFOLD = 3n;
 
-/** What kinds are compared by. What pictures cost depends on sizes that lists do not have. */
+/** Compared units by kind. Image prices depend on sizes, which lists lack. */
 const COMPARED: Readonly<Record<ModelKind, readonly (keyof Pricing)[]>> = {
   chat: [
     'prompt',
@@ -45,7 +45,7 @@ const COMPARED: Readonly<Record<ModelKind, readonly (keyof Pricing)[]>> = {
   image: [],
   video: ['video_second'],
 };
-/** Without a price it is not to be had at all, rather than at another unit's price. */
+/** Units that are not offered without a price, instead of using another unit's. */
 const ONLY_WHERE_KNOWN: readonly (keyof Pricing)[] = [
   'web_search',
   'audio_character',
@@ -59,7 +59,7 @@ const INSTEAD: Readonly<Partial<Record<keyof Pricing, keyof Pricing>>> = {
   internal_reasoning: 'completion',
 };
 
-/** What a unit costs, be it by another unit's price. */
+/** Returns the charge for a unit, possibly at another unit's price. */
 function chargeOf(prices: Units, unit: keyof Pricing): string | undefined {
   const other = INSTEAD[unit];
   return prices[unit] ?? (other && chargeOf(prices, other));
@@ -69,20 +69,20 @@ function isSame(one: string, other: string): boolean {
   return parsePrice(one) === parsePrice(other);
 }
 
-/** Why a price does not move by itself; undefined: it does. */
+/** Returns why a change needs to be accepted; undefined when it does not. */
 function holdBack(before: string, after: string): string | undefined {
   const [old, now] = [parsePrice(before) ?? 0n, parsePrice(after) ?? 0n];
   if (now === 0n) return 'it would be free';
-  if (now > old * THREEFOLD || now * THREEFOLD < old) return 'it moves beyond threefold';
+  if (now > old * THREEFOLD || now * THREEFOLD < old) return 'it changes more than threefold';
   return undefined;
 }
 
 /**
- * What a list has otherwise than prices of the catalogue.
+ * Compares catalogue prices with listed ones.
  *
- * @param now the prices that hold; not changed
- * @param accepts whether a move that is held back is done all the same
- * @returns the moves, and the prices with all of them done but those held back
+ * @param now current prices; not modified
+ * @param accepts whether to make a change that would be held back
+ * @returns the differences, and the prices with all changes that are not held back
  */
 export function movesOf(
   kind: ModelKind,
@@ -92,7 +92,7 @@ export function movesOf(
 ): { moves: PriceMove[]; prices: WholePricing } {
   const moves: PriceMove[] = [];
   const prices = structuredClone(now);
-  /** @param under prices that hold where the overlay has none */
+  /** @param under prices that apply where the overlay has none */
   const overlay = (path: string, target: Units, under: Units, wanted: Units): void => {
     for (const unit of COMPARED[kind]) {
       const after = wanted[unit];
@@ -158,12 +158,12 @@ export function movesOf(
   return { moves, prices };
 }
 
-/** Lists do not agree whether a bound itself belongs to what is above it. */
+/** Lists disagree on whether a bound is inclusive. */
 function isSameLength(one: number, other: number): boolean {
   return Math.abs(one - other) <= 1;
 }
 
-/** How many times as much it is, for people. */
+/** Formats the factor of a change. */
 export function factorOf({ instead, after }: Pick<PriceMove, 'instead' | 'after'>): string {
   const [old, now] = [parsePrice(instead) ?? 0n, parsePrice(after) ?? 0n];
   if (old === 0n) return '';

@@ -13,36 +13,36 @@ import { SweepTimer } from '../../platform/time/sweep-timer.js';
 
 const MAX_NAMED = 20;
 
-/** Prices of so many rows, the first of which are named. */
+/** Number of affected rows and the ids of the first ones. */
 interface Found {
   readonly rows: number;
   readonly models: readonly string[];
 }
 
 interface Findings {
-  /** Nobody has confirmed them for long. */
+  /** Rows whose prices have not been confirmed for long. */
   readonly stale?: Found;
-  /** The list of the settings has others; null: there is none. */
+  /** Rows that differ from the configured list; null without a list. */
   readonly differ?: Found | null;
 }
 
-/** A process that dies at it leaves the rest to the next one. */
-const TAKE_TURN = `
+/** If the process dies meanwhile, another one takes over after ten minutes. */
+const CLAIM_CHECK = `
   UPDATE price_checks SET begun_at = now()
   WHERE (checked_at < now() - interval '7 days' OR subject <> $1)
     AND begun_at < now() - interval '10 minutes'`;
 
 /**
- * Looks every week, and within the hour after the catalogue has changed, which prices nobody has confirmed for long
- * and, where the settings name a list, which it has otherwise. One process does it for all; what it finds is a row that
- * alerts go by. Nothing is fetched where no list is named.
+ * Checks weekly, and within an hour of a catalogue change, which prices have not been confirmed for
+ * long and which differ from the configured price list. One process checks for all and stores the
+ * findings in a row, which alerts use. Nothing is fetched without a configured list.
  */
 @Injectable()
 export class PriceWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(PriceWatch.name);
   private readonly timer = new SweepTimer(
-    () => this.look(),
-    ({ message }) => this.logger.warn(`Prices could not be looked at: ${message}`),
+    () => this.run(),
+    ({ message }) => this.logger.warn(`Checking prices failed: ${message}`),
   );
   private findings: Findings = {};
 
@@ -54,12 +54,12 @@ export class PriceWatch implements OnApplicationBootstrap, OnApplicationShutdown
   ) {
     metrics.track(
       'gateway_prices_stale',
-      `Rows of the catalogue whose prices nobody has confirmed for ${STALE_AFTER_DAYS} days.`,
+      `Rows of the catalogue whose prices have not been confirmed for ${STALE_AFTER_DAYS} days.`,
       () => this.findings.stale?.rows ?? 0,
     );
     metrics.track(
       'gateway_prices_differ',
-      'Rows of the catalogue whose prices the list of GATEWAY_PRICE_LIST has otherwise.',
+      'Rows of the catalogue whose prices differ from the list in GATEWAY_PRICE_LIST.',
       () => this.findings.differ?.rows ?? 0,
     );
   }
@@ -72,10 +72,10 @@ export class PriceWatch implements OnApplicationBootstrap, OnApplicationShutdown
     await this.timer.stop();
   }
 
-  /** Looks at prices if it is time and nobody else does; learns what was found in any case. */
-  async look(): Promise<void> {
+  /** Checks prices if a check is due and no other process runs one, then loads the latest findings. */
+  async run(): Promise<void> {
     const subject = `${this.catalogue.fingerprint} ${this.config.priceList ?? ''}`;
-    const { rowCount } = await this.database.query(TAKE_TURN, [subject]);
+    const { rowCount } = await this.database.query(CLAIM_CHECK, [subject]);
     if (rowCount === 1) await this.check(subject);
     const { rows } = await this.database.lookUps.query<{ findings: Findings }>(
       'SELECT findings FROM price_checks',
@@ -95,11 +95,11 @@ export class PriceWatch implements OnApplicationBootstrap, OnApplicationShutdown
     try {
       differ = await this.compare();
     } catch (error) {
-      // The address may have a key in it, which stays out of the log.
+      // The URL may contain a key, which must not be logged.
       const reason = messageOf(error).replace(`${this.config.priceList}: `, '');
-      this.logger.warn(`The list of GATEWAY_PRICE_LIST cannot be read: ${reason}`);
+      this.logger.warn(`The list in GATEWAY_PRICE_LIST cannot be read: ${reason}`);
     }
-    // What was found before stays until the list can be read again, which is tried with the next hour.
+    // If the list was unreadable, earlier findings stay and the next hour retries.
     await this.database.query(
       `UPDATE price_checks SET findings = findings || $2::jsonb,
          checked_at = CASE WHEN $3 THEN now() ELSE checked_at END,
@@ -117,7 +117,7 @@ export class PriceWatch implements OnApplicationBootstrap, OnApplicationShutdown
     const differ = foundIn([...new Set(moves.map(({ id }) => id))]);
     if (differ.rows > 0) {
       this.logger.warn(
-        `${list.name} has other prices of ${differ.rows} models; "catalogue update" with GATEWAY_PRICE_LIST shows them`,
+        `Prices of ${differ.rows} models differ from ${list.name}; "catalogue update" with GATEWAY_PRICE_LIST shows them`,
       );
     }
     return differ;

@@ -6,10 +6,10 @@ import { builtInRows } from '../../core/catalogue/load-catalogue.js';
 import { comparePrices } from './compare-prices.js';
 import { readPriceList } from './read-price-list.js';
 
-/** The day of the package's release, so that the outcome is the same on all days. */
+/** Release date of the package, which makes the result reproducible. */
 const TODAY = '2026-11-23';
 
-/** The list that the package ships, of the vendors that we have. */
+/** Returns the package's list, reduced to our vendors. */
 function publicList() {
   const providers = new Set([...builtInRows().keys()].map((id) => id.split('/', 1)[0]!));
   const names = [...providers].flatMap((provider) => listedAs(provider));
@@ -17,27 +17,27 @@ function publicList() {
   return readPriceList(Buffer.from(JSON.stringify([...new Set(vendors)])), TODAY);
 }
 
-/** `model@route` of the table in the documentation, each with the reason. */
+/** Returns `model@route` of each row in the documented table of differences. */
 function explained(): string[] {
   const page = readFileSync(new URL('../../../docs/prices.md', import.meta.url), 'utf8');
   const [, table = ''] = page.split('## Where built-in prices differ');
   return [...table.matchAll(/`([^`\s]+@[a-z-]+)`/g)].map(([, name]) => name!);
 }
 
-describe('the built-in prices', () => {
+describe('built-in prices', () => {
   const { moves, confirmed, problems } = comparePrices(builtInRows(), publicList(), {
     source: 'genai-prices',
     today: TODAY,
     accept: ['all'],
   });
 
-  it('are those of a public list but for differences that are explained', () => {
+  it('match a public list except for documented differences', () => {
     const different = new Set(moves.map(({ id, provider }) => `${id}@${provider}`));
     expect(explained().sort()).toEqual([...different].sort());
     expect(problems).toEqual([]);
   });
 
-  it('are compared for all rows that the list has', () => {
+  it('are compared for all listed rows', () => {
     expect(confirmed.length).toBeGreaterThanOrEqual(145);
   });
 });

@@ -8,11 +8,11 @@ function read(content: unknown) {
   return readPriceList(Buffer.from(JSON.stringify(content)), TODAY);
 }
 
-describe('LiteLLM’s list', () => {
+describe('LiteLLM price list', () => {
   const row = (fields: object) => ({ litellm_provider: 'acme', mode: 'chat', ...fields });
   const only = (fields: object) => read({ model: row(fields) }).find('acme', 'model');
 
-  it('gives prices per token with their steps, tiers and steps of tiers', () => {
+  it('yields prices per token with long-prompt tiers, service tiers and combinations', () => {
     const list = read({
       sample_spec: { litellm_provider: 'one of …', input_cost_per_token: 0 },
       'acme/big': row({
@@ -68,7 +68,7 @@ describe('LiteLLM’s list', () => {
     ]);
   });
 
-  it('gives prices of ranges of lengths as steps', () => {
+  it('reads length ranges as long-prompt tiers', () => {
     const range = (from: number, to: number, prompt: number) => ({
       range: [from, to],
       input_cost_per_token: prompt,
@@ -84,7 +84,7 @@ describe('LiteLLM’s list', () => {
     });
   });
 
-  it('gives minutes of what is listed by the second', () => {
+  it('converts prices per second to minutes', () => {
     const hearing = only({ mode: 'audio_transcription', input_cost_per_second: 0.0001 });
     expect(hearing).toMatchObject({
       kind: 'transcription',
@@ -112,19 +112,22 @@ describe('LiteLLM’s list', () => {
   it.each([
     [-1e-6, 'input_cost_per_token is negative (-0.000001)'],
     ['-1', 'input_cost_per_token is negative ("-1")'],
-    ['cheap', 'input_cost_per_token is "cheap" and no price'],
-    [true, 'input_cost_per_token is true and no price'],
-    [{}, 'input_cost_per_token is {} and no price'],
-    ['', 'input_cost_per_token is "" and no price'],
-    [`0.${'0'.repeat(2_000_000)}1`, `input_cost_per_token is "0.${'0'.repeat(37)} and no price`],
+    ['cheap', 'input_cost_per_token is "cheap", which is not a price'],
+    [true, 'input_cost_per_token is true, which is not a price'],
+    [{}, 'input_cost_per_token is {}, which is not a price'],
+    ['', 'input_cost_per_token is "", which is not a price'],
+    [
+      `0.${'0'.repeat(2_000_000)}1`,
+      `input_cost_per_token is "0.${'0'.repeat(37)}, which is not a price`,
+    ],
     [1e-19, expect.stringContaining('more than 18 decimal places')],
     [1e12, expect.stringContaining('9 digits before them')],
-  ])('says why %j is none, and has no price of that model', (listed, problem) => {
+  ])('rejects %j with the reason', (listed, problem) => {
     const model = only({ input_cost_per_token: listed, output_cost_per_token: 1e-6 });
     expect(model).toMatchObject({ problem, prices: { pricing: {} } });
   });
 
-  it('has no price of a model that stands there twice with others, or under one key', () => {
+  it('rejects a model listed twice with different prices or under a repeated key', () => {
     const cheap = row({ input_cost_per_token: 1e-6 });
     const list = read({
       same: cheap,
@@ -140,11 +143,11 @@ describe('LiteLLM’s list', () => {
   });
 });
 
-describe('the list of models.dev', () => {
+describe('models.dev price list', () => {
   const listOf = (cost: unknown) =>
     read({ acme: { id: 'acme', models: { m: { cost, limit: { context: 400_000, output: 8 } } } } });
 
-  it('gives prices per million, of long prompts too', () => {
+  it('yields prices per million tokens, with long-prompt tiers', () => {
     const cost = {
       input: 1.25,
       output: 10,
@@ -176,7 +179,7 @@ describe('the list of models.dev', () => {
     ]);
   });
 
-  it('prefers the steps under their newer name', () => {
+  it('prefers tiers under their newer name', () => {
     const step = (size: number, input: number) => ({ tier: { type: 'context', size }, input });
     const tiers = [step(512_000, 4), step(256_000, 2)];
     const cost = { input: 1, output: 1, context_over_200k: { input: 9 }, tiers };
@@ -191,12 +194,12 @@ describe('the list of models.dev', () => {
   });
 });
 
-describe('the list of genai-prices', () => {
+describe('genai-prices price list', () => {
   const listOf = (prices: unknown, match: unknown = { equals: 'm' }) =>
     read([{ id: 'acme', models: [{ id: 'm', match, context_window: 9, prices }] }]);
   const pricesOf = (prices: unknown) => listOf(prices).find('acme', 'm')?.prices;
 
-  it('gives prices per million and per thousand searches, and steps of all units', () => {
+  it('yields prices per million tokens and per thousand searches, with tiers of all units', () => {
     const prices = {
       input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] },
       output_mtok: { base: 6, tiers: [{ start: 500_000, price: 9 }] },
@@ -218,7 +221,7 @@ describe('the list of genai-prices', () => {
     });
   });
 
-  it('takes what has begun, and what begins later for a change', () => {
+  it('applies started prices and treats later ones as changes', () => {
     const from = (start_date: string, price: number) => ({
       constraint: { type: 'start_date', start_date },
       prices: { input_mtok: price },
@@ -234,14 +237,14 @@ describe('the list of genai-prices', () => {
       price_changes: [{ effective_from: '2026-12-01', pricing: { prompt: '0.000001' } }],
     });
     expect(listOf([from('soon', 1)]).find('acme', 'm')?.problem).toBe(
-      'constraint.start_date is "soon" and no day',
+      'constraint.start_date is "soon", which is not a date',
     );
     expect(listOf([from('2026-12-01', 1)]).find('acme', 'm')?.problem).toBe(
-      'prices has none that holds today',
+      'prices has no entry for today',
     );
   });
 
-  it('takes the dearest of prices that hold at some hours only', () => {
+  it('uses the highest of hourly prices', () => {
     const hours = [
       { prices: { input_mtok: 9, output_mtok: 9 } },
       { constraint: { start_time: '01:00:00Z' }, prices: { input_mtok: 8 } },
@@ -251,7 +254,7 @@ describe('the list of genai-prices', () => {
     expect(pricesOf(hours)).toEqual({ pricing: { prompt: '0.000002', completion: '0.000005' } });
   });
 
-  it('finds models by what the list says of names, but for regular expressions', () => {
+  it("matches models by the list's name rules, except regular expressions", () => {
     const match = {
       or: [
         { and: [{ starts_with: 'a-' }, { ends_with: '-z' }] },
@@ -265,23 +268,23 @@ describe('the list of genai-prices', () => {
     expect(list.find('other', 'm')).toBeUndefined();
   });
 
-  it('is read in the shape that has units beside the vendors', () => {
+  it('accepts the format that has units besides vendors', () => {
     const providers = [{ id: 'acme', models: [{ id: 'm', prices: { input_mtok: 1 } }] }];
     expect(read({ providers, units: {} }).name).toBe('genai-prices');
   });
 });
 
-describe('what is no price list', () => {
+describe('unknown price lists', () => {
   it.each([
     ['<html>', 'it is not JSON'],
     ['', 'it is not JSON'],
-    ['{"a": {"price": 1}}', 'no price list of a known shape'],
-    ['[]', 'no price list of a known shape'],
-    ['[1]', 'no price list of a known shape'],
-    ['null', 'no price list of a known shape'],
-    ['{}', 'no price list of a known shape'],
-    ['{"acme": {"models": {}}}', 'not one model with a price'],
-  ])('%s', (text, message) => {
+    ['{"a": {"price": 1}}', 'not a known price list'],
+    ['[]', 'not a known price list'],
+    ['[1]', 'not a known price list'],
+    ['null', 'not a known price list'],
+    ['{}', 'not a known price list'],
+    ['{"acme": {"models": {}}}', 'no model with a price'],
+  ])('rejects %s', (text, message) => {
     const reading = () => readPriceList(Buffer.from(text), TODAY);
     expect(reading).toThrow(PriceListError);
     expect(reading).toThrow(message);

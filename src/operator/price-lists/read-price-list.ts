@@ -5,10 +5,10 @@ import { isModelsDevList, readModelsDevList } from './models-dev-list.js';
 import { PriceList, PriceListError, type ListedModel } from './price-list.js';
 
 /**
- * Reads a public price list of a shape that is known by its content.
+ * Parses a public price list whose format is recognized by its content.
  *
  * @param bytes JSON
- * @param today `YYYY-MM-DD` in UTC, by which dated prices hold or are yet to come
+ * @param today `YYYY-MM-DD` in UTC, which decides between current and future prices
  * @throws PriceListError
  */
 export function readPriceList(bytes: Buffer, today: string): PriceList {
@@ -20,7 +20,7 @@ export function readPriceList(bytes: Buffer, today: string): PriceList {
   }
   if (isModelsDevList(content)) return listOf('models.dev', readModelsDevList(content));
   throw new PriceListError(
-    'it is JSON, but no price list of a known shape: LiteLLM’s model_prices_and_context_window.json, the api.json of models.dev, or the data.json of genai-prices',
+    'it is JSON but not a known price list: LiteLLM’s model_prices_and_context_window.json, the api.json of models.dev, or the data.json of genai-prices',
   );
 }
 
@@ -34,10 +34,10 @@ function parse(bytes: Buffer): unknown {
 
 function listOf(name: string, models: ListedModel[]): PriceList {
   if (models.length > 0) return new PriceList(name, models);
-  throw new PriceListError(`it has the shape of ${name}, and not one model with a price`);
+  throw new PriceListError(`it has the format of ${name} but no model with a price`);
 }
 
-/** Of keys that are repeated a parser takes the last without a word. */
+/** Marks repeated keys. A JSON parser silently keeps only the last of them. */
 function withRepeated(models: ListedModel[], bytes: Buffer): ListedModel[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();

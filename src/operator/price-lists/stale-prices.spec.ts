@@ -3,7 +3,7 @@ import { staleRowsOf } from './stale-prices.js';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 
-it('lists rows that nobody has confirmed for so many days, the longest ago first', () => {
+it('lists rows unconfirmed for the given number of days, oldest first', () => {
   const rows = [
     { id: 'xai/today', as_of: '2026-11-23' },
     { id: 'xai/edge', as_of: '2026-09-24' },

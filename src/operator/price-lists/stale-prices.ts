@@ -4,18 +4,18 @@ import { startOf } from '../../core/catalogue/price-changes.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** After so many days a price should be looked up again. */
+/** Age at which a price should be confirmed again. */
 export const STALE_AFTER_DAYS = 60;
 
-/** A row whose prices nobody has confirmed for long. */
+/** A row whose prices have not been confirmed for long. */
 export interface StaleRow {
   readonly id: string;
-  /** Undefined: nobody says when they were looked up. */
+  /** Undefined when the row does not say. */
   readonly asOf: string | undefined;
   readonly source: string | undefined;
 }
 
-/** Pure. The longest ago first; rows of a stand-in have no prices that a vendor could change. */
+/** Returns stale rows, oldest first, without stand-in vendors, whose prices never change. Pure. */
 export function staleRowsOf(
   rows: CatalogueRows,
   nowMs: number,

@@ -12,14 +12,14 @@ import type {
 import type { Span } from '../../core/request-log/split-span.js';
 import { ROW_COLUMNS, type StoredRow } from '../../core/request-log/stored-row.js';
 
-/** Rows that are made the database's own at once, for it to read them as those that it has. */
+/** Rows that are converted by the database at once. */
 const ROWS_AT_ONCE = 500;
-/** What adds up to what was spent. */
+/** Columns needed to sum up costs. */
 const SPENT_COLUMNS = ['tenant_id', 'api_key_id', 'created_at', 'cost'];
 
 export type StoredWindowRow = StoredRow & { tenantId: string };
 
-/** Credits by the ids of tenants and of keys; one of either is none of the other. */
+/** Credits by tenant id and by API key id, which never collide. */
 export type Spent = ReadonlyMap<string, number>;
 
 interface PlacedGroup {
@@ -27,17 +27,17 @@ interface PlacedGroup {
   readonly group: RowGroup;
 }
 
-/** What of a window has left the database for the archive. All of it throws ArchiveUnavailableError. */
+/** The part of a window that is in the archive. All methods throw ArchiveUnavailableError. */
 export class ArchivedWindow {
   private constructor(
     private readonly archive: RequestLogArchive,
     private readonly first: string,
     private readonly behind: string,
-    /** That which begins first stands first. */
+    /** Ordered by their first row. */
     private readonly groups: readonly PlacedGroup[],
   ) {}
 
-  /** Finds where the rows lie, and reads none of them. */
+  /** Locates the rows without reading them. */
   static async find(
     client: Client,
     archive: RequestLogArchive,
@@ -54,7 +54,7 @@ export class ArchivedWindow {
     return new ArchivedWindow(archive, first, behind, groups);
   }
 
-  /** The rows in the order in which they came in, in batches; those that are too old to be shown are left out. */
+  /** Yields the rows in order of arrival, in batches, without rows that the retention hides. */
   async *rowsOf(client: Client): AsyncGenerator<StoredWindowRow[]> {
     let waiting: ArchivedRow[] = [];
     for (let next = 0; next < this.groups.length || waiting.length > 0;) {
@@ -65,7 +65,7 @@ export class ArchivedWindow {
         if (rows.length > 0) waiting = [...waiting, ...rows].sort(byTime);
         continue;
       }
-      // Up to where a group begins that has not been read.
+      // Up to the first row of the next unread group.
       const end = begun?.group.instants.first;
       const found = end === undefined ? -1 : waiting.findIndex((row) => timeOf(row) >= end);
       const ready = found < 0 ? waiting : waiting.slice(0, found);
@@ -76,7 +76,7 @@ export class ArchivedWindow {
     }
   }
 
-  /** What its rows cost, by tenant and by key. */
+  /** Sums up the cost of the rows by tenant and by key. */
   async spent(): Promise<Spent> {
     const spent = new Map<string, number>();
     for (const placed of this.groups) {

@@ -1,19 +1,20 @@
 import type { Comparison } from './comparison.js';
 
-/** What a rehearsal may come to at most; what is undefined has no bound. */
+/** Limits for the result of a replay. Undefined means no limit. */
 export interface Bounds {
-  /** Share of the requests that fail, but for those that failed without what was changed, from 0 to 1. */
+  /** Increase in the share of failed requests, from 0 to 1. */
   readonly maxFailures?: number;
-  /** Of the time to the first content, in ms. */
+  /** Added time to first content, in ms. */
   readonly maxAddedP95?: number;
-  /** Share of what was charged before. */
+  /** Increase relative to the cost before. */
   readonly maxCostIncrease?: number;
-  /** More than there were. */
+  /** Additional 402 responses. */
   readonly max402?: number;
+  /** Additional 429 responses. */
   readonly max429?: number;
 }
 
-/** A bound that was passed, as a sentence. */
+/** Returns a sentence for each exceeded bound. */
 export function passedBounds(bounds: Bounds, { all }: Pick<Comparison, 'all'>): string[] {
   const { before, after, addedFirst } = all;
   const passed: string[] = [];
@@ -28,7 +29,7 @@ export function passedBounds(bounds: Bounds, { all }: Pick<Comparison, 'all'>): 
     }
   };
   const perCent = (share: number): string => `${(share * 100).toFixed(2)} %`;
-  // With more traffic there are more requests, so shares are compared.
+  // Scaled traffic has more requests, so shares are compared.
   const failures = shareOf(after.failed, after.requests) - shareOf(before.failed, before.requests);
   check('max-failures', bounds.maxFailures, failures, perCent);
   check('max-added-p95', bounds.maxAddedP95, addedFirst.quantile(0.95) ?? 0, (ms) => `${ms} ms`);
@@ -42,7 +43,7 @@ function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** From nothing to anything is without end. */
+/** Returns the relative increase. A change from zero is infinite. */
 export function increaseOf(before: number, after: number): number {
   if (before === after) return 0;
   return before === 0 ? Infinity : (after - before) / before;

@@ -1,16 +1,16 @@
 import type { ReplayResult } from './replay-result.js';
 import type { Window, WindowRow } from './log-window.js';
 
-/** Steps of 2 % tell quantiles well enough, however many there are. */
+/** Steps of 2 % are precise enough for quantiles, for any number of values. */
 const STEP = Math.log(1.02);
-/** Callers make up the names in families of models. */
+/** Callers choose names within model families, so the number of groups must be limited. */
 const MAX_GROUPS = 10_000;
 const OTHERS = '(others)';
 /** Points of a plot. */
 const MAX_BUCKETS = 96;
 const MINUTE_MS = 60_000;
 
-/** How long something took, or how much longer: as many as there are, in little memory. */
+/** A histogram of durations or differences, which needs little memory for any number of values. */
 export class Durations {
   private readonly counts = new Map<number, number>();
   count = 0;
@@ -21,7 +21,7 @@ export class Durations {
     this.count++;
   }
 
-  /** In whole ms; undefined where there are none. */
+  /** Returns whole milliseconds, or undefined when empty. */
   quantile(share: number): number | undefined {
     let left = Math.ceil(share * this.count);
     if (left === 0) return undefined;
@@ -33,11 +33,11 @@ export class Durations {
   }
 }
 
-/** What became of requests, counted. */
+/** Counts the outcomes of requests. */
 export class Outcomes {
   requests = 0;
   answered = 0;
-  /** Without an answer, but for those that credits or limits kept out. */
+  /** Without an answer, except for lack of credits or rate limits. */
   failed = 0;
   noCredits = 0;
   tooMany = 0;
@@ -60,11 +60,11 @@ export class Outcomes {
   }
 }
 
-/** The same requests as they were and as they would have been. */
+/** Outcomes of the same requests with and without the change. */
 export class Pair {
   readonly before = new Outcomes();
   readonly after = new Outcomes();
-  /** Of those that were answered both times. */
+  /** For requests answered both times. */
   readonly addedFirst = new Durations();
   readonly addedTotal = new Durations();
 }
@@ -74,7 +74,7 @@ export interface Group extends Pair {
   readonly model: string;
 }
 
-/** What the log itself says. */
+/** Outcomes recorded in the log. */
 export class Logged {
   requests = 0;
   failed = 0;
@@ -94,14 +94,14 @@ export class Logged {
   }
 }
 
-/** Compares two replays while they go on, side by side; of the requests it keeps those that one has ended. */
+/** Compares two replays that run side by side. Holds only requests that one of them has finished. */
 export class Comparison {
   readonly all = new Pair();
   readonly groups = new Map<string, Group>();
-  /** Over the window, from its begin on. */
+  /** Buckets from the start of the window on. */
   readonly series: Pair[];
   readonly bucketMs: number;
-  /** Answers by provider, and what they cost. */
+  /** Answers by provider, with their cost. */
   readonly providers = new Map<string, Pair>();
   private readonly waiting = new Map<string, ReplayResult>();
 

@@ -2,13 +2,13 @@ import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { UpstreamErrorFields } from '../../vendors/upstream-error.js';
 import type { Window } from './log-window.js';
 
-/** How what is taken away fails; `gone`: as if it were not configured. */
+/** How removed targets fail. `gone`: as if not configured. */
 export const FAULT_KINDS = ['503', '429', 'timeout', 'connect', 'gone'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** What a vendor that is down does. */
+/** The response of a vendor that is down. */
 export interface FaultAnswer extends Pick<UpstreamErrorFields, 'failure' | 'status'> {
-  /** Until it says so; `limit`: it never does, and the request's own limits end the call. */
+  /** Time until it fails. `limit`: it stays silent until the request's own limits end the call. */
   readonly afterMs: number | 'limit';
 }
 
@@ -19,18 +19,18 @@ const FAULT_ANSWERS: Record<Exclude<FaultKind, 'gone'>, FaultAnswer> = {
   connect: { failure: 'connect', afterMs: 50 },
 };
 
-/** Something that is taken away. */
+/** A provider, account or model to remove. */
 export interface Target {
-  /** As it was written. */
+  /** As given on the command line. */
   readonly text: string;
   readonly provider: string;
-  /** An account of a provider's pool, or its region; undefined: all of them. */
+  /** An account of a provider's pool, or its region. Undefined means all. */
   readonly account: string | undefined;
-  /** An alias, its part behind the slash, or the provider's own name for it; undefined: all of them. */
+  /** An alias, its part after the slash, or the provider's own name. Undefined means all. */
   readonly model: string | undefined;
 }
 
-/** `provider`, `provider:model`, `provider@account` or `provider@account:model`; undefined: it is none. */
+/** Parses `provider`, `provider:model`, `provider@account` or `provider@account:model`. */
 export function readTarget(text: string): Target | undefined {
   const match = /^([\w.-]+)(?:@([^:]+))?(?::(.+))?$/u.exec(text);
   if (!match) return undefined;
@@ -42,9 +42,9 @@ type FaultyRoute = Pick<PlannedRoute, 'provider' | 'model' | 'catalogueId' | 'up
   readonly byok?: unknown;
 };
 
-/** What is taken away, and for how long. */
+/** Removed targets and the time span of their removal. */
 export class Faults {
-  /** Calls that met one, by what was written. */
+  /** Number of affected calls by target text. */
   readonly met = new Map<string, number>();
 
   constructor(
@@ -53,12 +53,12 @@ export class Faults {
     private readonly span: Window,
   ) {}
 
-  /** How a call to a route fails at a moment; undefined: it does not, as far as this goes. */
+  /** Returns how a call to a route fails at a time, or undefined when it does not. */
   of(route: FaultyRoute, nowMs: number): FaultAnswer | undefined {
     return this.kind !== 'gone' && this.hits(route, nowMs) ? FAULT_ANSWERS[this.kind] : undefined;
   }
 
-  /** Whether a route is not there at all at a moment. */
+  /** Returns whether a route is not configured at a time. */
   isGone(route: FaultyRoute, nowMs: number): boolean {
     return this.kind === 'gone' && this.hits(route, nowMs);
   }

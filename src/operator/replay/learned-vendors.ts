@@ -4,17 +4,17 @@ import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import { draw } from './seeded-draw.js';
 import { isUsed, latestCall, usageOf, type WindowRow } from './log-window.js';
 
-/** A vendor's bad quarter of an hour is to show: what it did is counted by the length of time. */
+/** Failure rates are counted per interval, so that a short outage of a vendor shows. */
 const BUCKET_MS = 300_000;
-/** Fewer calls in one bucket say less than all of the window do. */
-const TELLING_CALLS = 20;
+/** With fewer calls in an interval, the rate of the whole window is used. */
+const MIN_BUCKET_CALLS = 20;
 const SAMPLES = 256;
-/** Of a route that nobody has asked in the window, nor any other. */
+/** For models that were not called in the window. */
 const UNKNOWN: AnswerSample = { firstMs: 800, restMs: 6_000, tokens: 300 };
-/** What a short answer takes besides its tokens, in tokens. */
+/** Time of an answer that does not depend on its length, expressed in tokens. */
 const FIXED_TOKENS = 50;
 
-/** Failures as the log spells them. */
+/** Failures by their names in the log. */
 const FAILURES: ReadonlySet<string> = new Set<UpstreamFailure>([
   ...(['connect', 'reset', 'timeout', 'rate_limited', 'server', 'operator'] as const),
   ...(['caller', 'context_length', 'unsupported', 'unreadable', 'cut', 'slow_reader'] as const),
@@ -37,8 +37,8 @@ interface Counts {
   failed: number;
 }
 
-/** What a route did in the window. */
-interface RouteMemory {
+/** Statistics of a route over the window. */
+interface RouteStats {
   readonly all: Counts;
   readonly buckets: Map<number, Counts>;
   readonly streamed: AnswerSample[];
@@ -47,7 +47,7 @@ interface RouteMemory {
   seen: number;
 }
 
-/** What became of a call in the log's words; undefined: the vendor has no part in it. */
+/** Returns the failure of a logged call, or undefined when the vendor did not fail. */
 export function failureOf({ outcome, status }: LoggedAttempt): LearnedFailure | undefined {
   if (outcome === 'answered' || outcome === 'uncovered' || outcome === 'unjoined') return undefined;
   if (outcome === 'aborted' || outcome === 'pending' || outcome === 'outpaced') return undefined;
@@ -59,7 +59,7 @@ function isFailure(outcome: string): outcome is UpstreamFailure {
   return FAILURES.has(outcome);
 }
 
-/** When a row's answer began and ended, after the call of its vendor. */
+/** Returns when a row's answer began and ended, relative to its vendor call. */
 export function paceOf(row: WindowRow, attempt: LoggedAttempt): AnswerSample {
   const endMs = Math.max(row.latencyMs, attempt.started_ms);
   const firstMs = row.firstTokenMs ?? Math.max(0, row.latencyMs - row.generationTimeMs);
@@ -72,23 +72,23 @@ export function paceOf(row: WindowRow, attempt: LoggedAttempt): AnswerSample {
 }
 
 /**
- * Vendors as the window's own rows show them: how often each route failed and how, in each five minutes of it,
- * and how fast it answered. It is asked only for what the log does not say of a request.
+ * Statistics of vendors over the window: how often and how each route failed in each five minutes, and
+ * how fast it answered. Used only for calls that the log does not record.
  */
 export class LearnedVendors {
-  private readonly routes = new Map<string, RouteMemory>();
+  private readonly routes = new Map<string, RouteStats>();
   private readonly usages = new Map<string, { usage: Usage; seen: number }>();
-  /** Providers that served somebody, other than over an account of a tenant's. */
+  /** Providers that served requests over shared capacity. */
   readonly providers = new Set<string>();
   readonly apiKeys = new Set<string>();
   readonly configVersions = new Set<number>();
   rows = 0;
-  /** Of them, those that say what was asked for beyond a model. */
-  askedRows = 0;
+  /** Rows that recorded their request options. */
+  rowsWithOptions = 0;
 
   learn(row: WindowRow): void {
     this.rows++;
-    if (row.asked) this.askedRows++;
+    if (row.requestOptions) this.rowsWithOptions++;
     this.apiKeys.add(row.apiKeyId);
     if (row.configVersion !== null) this.configVersions.add(row.configVersion);
     this.learnUsage(row);
@@ -98,40 +98,40 @@ export class LearnedVendors {
       const failure = failureOf(attempt);
       if (!failure && attempt.outcome !== 'answered') continue;
       if (row.trafficMode === 'shared') this.providers.add(providerIn(attempt.route));
-      const memory = this.memoryOf(attempt.route);
-      for (const counts of [memory.all, countsIn(memory.buckets, bucket)]) {
+      const stats = this.statsOf(attempt.route);
+      for (const counts of [stats.all, countsIn(stats.buckets, bucket)]) {
         if (failure) counts.failed++;
         else counts.answered++;
       }
-      const place = this.placeIn(memory, row);
-      if (failure) keep(memory.failures, { ...failure, durationMs: attempt.duration_ms }, place);
+      const place = this.placeIn(stats, row);
+      if (failure) keep(stats.failures, { ...failure, durationMs: attempt.duration_ms }, place);
       else if (attempt === latest && row.outcome === 'completed') {
-        keep(row.streamed ? memory.streamed : memory.whole, paceOf(row, attempt), place);
+        keep(row.streamed ? stats.streamed : stats.whole, paceOf(row, attempt), place);
       }
     }
   }
 
-  /** What a request for a model uses in the middle, where the log does not say; undefined: nobody had one. */
-  usualUsage(model: string): Usage | undefined {
+  /** Returns typical usage of a model, for rows without any. Undefined when no request had usage. */
+  typicalUsage(model: string): Usage | undefined {
     return this.usages.get(model)?.usage;
   }
 
-  /** Whether a call fails that the log knows nothing of, and how. */
+  /** Draws whether and how a call fails that the log does not record. */
   failure(route: string, atMs: number, ...seed: readonly (string | number)[]) {
-    const memory = this.routes.get(route);
-    if (!memory) return undefined;
-    const then = memory.buckets.get(bucketOf(atMs));
-    const { answered, failed } = then && callsIn(then) >= TELLING_CALLS ? then : memory.all;
+    const stats = this.routes.get(route);
+    if (!stats) return undefined;
+    const then = stats.buckets.get(bucketOf(atMs));
+    const { answered, failed } = then && callsIn(then) >= MIN_BUCKET_CALLS ? then : stats.all;
     if (failed === 0 || draw('fails', route, ...seed) >= failed / (answered + failed)) {
       return undefined;
     }
-    return pick(memory.failures, draw('how', route, ...seed));
+    return pick(stats.failures, draw('how', route, ...seed));
   }
 
   /**
-   * How long an answer takes that the log knows nothing of.
+   * Draws how long an answer takes that the log does not record.
    *
-   * @returns `isGuess` where the window has no answer of the route
+   * @returns `isGuess` when the window has no answer of the route
    */
   pace(
     route: string,
@@ -142,21 +142,21 @@ export class LearnedVendors {
     const samples = own ?? this.samplesOfModel(route, streamed);
     const sample = (samples && pick(samples, draw('pace', route, ...seed))) ?? UNKNOWN;
     const share = (tokens + FIXED_TOKENS) / (sample.tokens + FIXED_TOKENS);
-    // What comes whole comes when all of it is made.
+    // A non-streamed answer arrives once all of it is generated.
     const firstMs = streamed || tokens === 0 ? sample.firstMs : sample.firstMs * share;
     return { firstMs, restMs: sample.restMs * share, isGuess: own === undefined };
   }
 
   private samplesOf(route: string, streamed: boolean): AnswerSample[] | undefined {
-    const memory = this.routes.get(route);
-    if (!memory) return undefined;
+    const stats = this.routes.get(route);
+    if (!stats) return undefined;
     const [first, second] = streamed
-      ? [memory.streamed, memory.whole]
-      : [memory.whole, memory.streamed];
+      ? [stats.streamed, stats.whole]
+      : [stats.whole, stats.streamed];
     return first.length > 0 ? first : second.length > 0 ? second : undefined;
   }
 
-  /** The same model elsewhere is the best guess. */
+  /** Uses the same model at another provider as the best guess. */
   private samplesOfModel(route: string, streamed: boolean): AnswerSample[] | undefined {
     const model = route.slice(route.indexOf('/'));
     for (const other of this.routes.keys()) {
@@ -167,7 +167,7 @@ export class LearnedVendors {
     return undefined;
   }
 
-  /** Running medians would take all of them; the first few hundred of a model are enough of a sample. */
+  /** Keeps one random row's usage per model, since a median would need all rows. */
   private learnUsage(row: WindowRow): void {
     const usage = usageOf(row);
     if (row.outcome !== 'completed' || !isUsed(usage)) return;
@@ -179,22 +179,22 @@ export class LearnedVendors {
     }
   }
 
-  private memoryOf(route: string): RouteMemory {
-    let memory = this.routes.get(route);
-    if (!memory) {
+  private statsOf(route: string): RouteStats {
+    let stats = this.routes.get(route);
+    if (!stats) {
       const all = { answered: 0, failed: 0 };
-      memory = { all, buckets: new Map(), streamed: [], whole: [], failures: [], seen: 0 };
-      this.routes.set(route, memory);
+      stats = { all, buckets: new Map(), streamed: [], whole: [], failures: [], seen: 0 };
+      this.routes.set(route, stats);
     }
-    return memory;
+    return stats;
   }
 
-  /** Where a sample goes, so that those which are kept are any of all. */
-  private placeIn(memory: RouteMemory, row: WindowRow): number {
-    memory.seen++;
-    return memory.seen <= SAMPLES
+  /** Chooses where a sample goes, so that the kept samples are random (reservoir sampling). */
+  private placeIn(stats: RouteStats, row: WindowRow): number {
+    stats.seen++;
+    return stats.seen <= SAMPLES
       ? Infinity
-      : Math.floor(draw('sample', row.requestId) * memory.seen);
+      : Math.floor(draw('sample', row.requestId) * stats.seen);
   }
 }
 
@@ -221,7 +221,7 @@ function callsIn({ answered, failed }: Counts): number {
   return answered + failed;
 }
 
-/** Of a route as the log names it: its alias may have slashes, its provider none. */
+/** Returns the provider of a logged route. Model names can contain slashes, providers cannot. */
 export function providerIn(route: string): string {
   return route.slice(0, route.indexOf('/'));
 }

@@ -6,28 +6,28 @@ import type { LoggedAttempt, RequestLogRow } from '../../core/request-log/reques
 import { ROW_COLUMNS, withTextRead } from '../../core/request-log/stored-row.js';
 import type { ArchivedWindow, StoredWindowRow } from './archived-window.js';
 
-/** Rows on their way at once; they are read as they are asked for, however many the window has. */
+/** Rows per fetch, for windows of any size. */
 const ROWS_AT_ONCE = 500;
 
 /**
- * A request of the window, as its log has it. Of a race of two routes only the one that won is in `attempts`, unless the
- * log says when the second was to be asked.
+ * A logged request of the window. Of two hedged calls, `attempts` has only the winner, unless the log
+ * says when the second call was due.
  */
 export interface WindowRow extends RequestLogRow {
   readonly tenantId: string;
-  /** What its caller asked for beyond a model; undefined: nothing, or it is not known. */
-  readonly asked?: RequestOptions | undefined;
-  /** Credits that vendors took for calls that are not in `attempts`; undefined: none. */
-  readonly besides?: number;
+  /** Request options beyond the model. Undefined when there were none or they are unknown. */
+  readonly requestOptions?: RequestOptions | undefined;
+  /** Vendor credits of calls that are not in `attempts`. */
+  readonly otherVendorCost?: number;
 }
 
-/** The first instant of the window, and the first behind it. */
+/** The first instant of the window, and the first after it. */
 export interface Window {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** A transaction in which nothing can be written; what it reads is the state of one moment. */
+/** Begins a read-only transaction with one snapshot. */
 export async function beginReading(client: Client): Promise<void> {
   await client.query(`
     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -39,7 +39,7 @@ export async function beginReading(client: Client): Promise<void> {
     SET LOCAL jit = off`);
 }
 
-/** The window's rows in the order in which they came in, in batches; of those in the archive too where it is given. */
+/** Yields the window's rows in order of arrival, in batches, including archived ones if given. */
 export function rowsOf(
   client: Client,
   window: Window,
@@ -49,14 +49,14 @@ export function rowsOf(
   return archived ? merged(rows, windowRows(archived.rowsOf(client))) : rows;
 }
 
-/** By tenant there is an index. */
+/** Selects by tenant, for which there is an index. */
 async function* storedRows(
   client: Client,
   { from, to }: Window,
 ): AsyncGenerator<StoredWindowRow[]> {
-  // A cursor takes no parameters; these are dates, and can be nothing else.
+  // A cursor takes no parameters. These are dates, so no injection is possible.
   await client.query(`
-    DECLARE rehearsal NO SCROLL CURSOR FOR
+    DECLARE replay NO SCROLL CURSOR FOR
     SELECT ${ROW_COLUMNS}, tenant_id AS "tenantId"
     FROM (SELECT tenants.id AS wanted_id FROM tenants) AS wanted CROSS JOIN LATERAL (
       SELECT * FROM request_logs WHERE request_logs.tenant_id = wanted_id
@@ -65,12 +65,12 @@ async function* storedRows(
     ORDER BY created_at, request_logs.id`);
   try {
     for (;;) {
-      const { rows } = await client.query<StoredWindowRow>(`FETCH ${ROWS_AT_ONCE} FROM rehearsal`);
+      const { rows } = await client.query<StoredWindowRow>(`FETCH ${ROWS_AT_ONCE} FROM replay`);
       if (rows.length === 0) return;
       yield rows;
     }
   } finally {
-    await client.query('CLOSE rehearsal').catch(() => undefined);
+    await client.query('CLOSE replay').catch(() => undefined);
   }
 }
 
@@ -82,7 +82,7 @@ function noRows(): WindowRow[] {
   return [];
 }
 
-/** Two sources as one, in the order of both. */
+/** Merges sources in order of arrival. */
 async function* merged(
   ...sources: readonly AsyncGenerator<WindowRow[]>[]
 ): AsyncGenerator<WindowRow[]> {
@@ -98,7 +98,7 @@ async function* merged(
       }
       const left = open.filter(({ rows }) => rows.length > 0);
       if (left.length === 0) return;
-      // What comes next of either is no earlier than this.
+      // Later batches of any source begin no earlier than this.
       const endMs = Math.min(...left.map(({ rows }) => rows.at(-1)!.createdAt.getTime()));
       const ready: WindowRow[] = [];
       for (const each of left) {
@@ -114,30 +114,30 @@ async function* merged(
 
 function toWindowRow(stored: StoredWindowRow): WindowRow {
   return withoutLosers(
-    withTextRead(Object.assign(stored, { asked: requestOptionsIn(stored.otherUsage) })),
+    withTextRead(Object.assign(stored, { requestOptions: requestOptionsIn(stored.otherUsage) })),
   );
 }
 
-/** The row without calls that others were faster than, where the race cannot be held again. */
+/** Removes superseded hedge legs where the race cannot be replayed. */
 export function withoutLosers(row: WindowRow): WindowRow {
-  if (row.asked?.hedge_ms !== undefined) return row;
-  const lost = row.attempts.filter(isOutpaced);
+  if (row.requestOptions?.hedge_ms !== undefined) return row;
+  const lost = row.attempts.filter(isSuperseded);
   if (lost.length === 0) return row;
   const attempts = row.attempts.filter((attempt) => !lost.includes(attempt));
-  const besides = lost.reduce((sum, { vendor_cost: cost }) => sum + cost, 0);
-  return { ...row, attempts, besides };
+  const otherVendorCost = lost.reduce((sum, { vendor_cost: cost }) => sum + cost, 0);
+  return { ...row, attempts, otherVendorCost };
 }
 
-/** The call that answered or came last, but for one that another was faster than. */
+/** Returns the last call that was not superseded by a faster hedge leg. */
 export function latestCall({ attempts }: Pick<WindowRow, 'attempts'>): LoggedAttempt | undefined {
-  return attempts.findLast((attempt) => !isOutpaced(attempt));
+  return attempts.findLast((attempt) => !isSuperseded(attempt));
 }
 
-function isOutpaced({ outcome }: LoggedAttempt): boolean {
+function isSuperseded({ outcome }: LoggedAttempt): boolean {
   return outcome === 'outpaced';
 }
 
-/** What the request used, by its row. */
+/** Returns the usage recorded in a row. */
 export function usageOf(row: RequestLogRow): Usage {
   const usage = { ...NO_USAGE };
   if (row.otherUsage !== null) Object.assign(usage, readOtherUsage(row.otherUsage));
@@ -149,7 +149,7 @@ export function usageOf(row: RequestLogRow): Usage {
   return usage;
 }
 
-/** Whether the row says that anything was used. */
+/** Returns whether a row recorded any usage. */
 export function isUsed(usage: Usage): boolean {
   if (usage.inputTokens > 0 || usage.outputTokens > 0) return true;
   return Object.values(usage).some((count: number) => count > 0);

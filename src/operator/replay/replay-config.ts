@@ -7,34 +7,34 @@ import { toProvider } from '../../platform/config/configured-providers.js';
 import { OperatorPools } from '../../core/routing/pool/operator-pools.js';
 import { VENDORS } from '../../vendors/vendors.js';
 import type { WindowRow } from './log-window.js';
-import type { ReplayWorld } from './replay-environment.js';
+import type { ReplayEnvironment } from './replay-environment.js';
 
-/** Models, prices, providers and settings by which requests are planned: those that the log names. */
+/** Models, prices, providers and settings for planning requests, from the versions that the log names. */
 export class ReplayConfig {
   readonly catalogue: CatalogueService;
   private readonly settings: LiveSettings;
-  /** The accounts of providers that have several. */
+  /** Accounts of providers that have several. */
   readonly pools: OperatorPools;
   private readonly providers: Set<string>;
   private version = 0;
 
-  /** @param providers that served somebody in the window, whether or not this process has their keys */
+  /** @param providers that served requests in the window, whether or not this process has their keys */
   constructor(
     started: AppConfig,
-    private readonly world: ReplayWorld,
+    private readonly environment: ReplayEnvironment,
     providers: Iterable<string>,
   ) {
     this.catalogue = new CatalogueService(started);
     this.settings = new LiveSettings(started);
     const { config } = this.settings;
     this.pools = new OperatorPools(config, this.catalogue, config);
-    const documents = [...world.versions.values()].map(({ document }) => document);
+    const documents = [...environment.versions.values()].map(({ document }) => document);
     this.providers = new Set([
       ...started.providers.map(({ id }) => id),
       ...documents.flatMap((document) => document.providers.map(({ id }) => id)),
       ...providers,
     ]);
-    const numbers = [...world.versions.keys()];
+    const numbers = [...environment.versions.keys()];
     if (numbers.length > 0) this.use(Math.min(...numbers));
   }
 
@@ -54,23 +54,23 @@ export class ReplayConfig {
     return this.providers.has(provider);
   }
 
-  /** The versions of the window come into force as they did; none is ever gone back to. */
+  /** Switches to the version of the row if it is newer than the current one. */
   useVersionOf({ configVersion }: WindowRow): void {
     if (configVersion !== null && configVersion > this.version) this.use(configVersion);
   }
 
-  /** The accounts of its own that a request may use: that by which its tenant was served. */
-  accountsOf({ tenantId, provider }: WindowRow, { credentials }: ReplayWorld): ByokAccess[] {
+  /** Returns the BYOK accounts that a request can use: those of the provider that served its tenant. */
+  accountsOf({ tenantId, provider }: WindowRow, { credentials }: ReplayEnvironment): ByokAccess[] {
     const stored = credentials.get(tenantId)?.filter((each) => each.provider === provider) ?? [];
-    const accounts = stored.length > 0 ? stored : [goneCredential(tenantId, provider)];
+    const accounts = stored.length > 0 ? stored : [deletedCredential(tenantId, provider)];
     return accounts.map((credential) => ({ credential, hasTenantAddress: false }));
   }
 
   private use(number: number): void {
-    const version = this.world.versions.get(number);
+    const version = this.environment.versions.get(number);
     if (!version) return;
     this.version = number;
-    // Nobody is called, so that no key is needed.
+    // No vendor is called, so keys are not needed.
     const providers = version.document.providers.map(({ api_key: _, ...entry }) =>
       toProvider(entry, undefined, VENDORS),
     );
@@ -79,8 +79,8 @@ export class ReplayConfig {
   }
 }
 
-/** Of an account that has been taken away since. */
-function goneCredential(tenantId: string, provider: string): ByokCredential {
+/** Stands in for an account that was deleted since. */
+function deletedCredential(tenantId: string, provider: string): ByokCredential {
   return new ByokCredential({
     id: tenantId,
     provider,

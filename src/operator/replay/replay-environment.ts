@@ -13,13 +13,13 @@ import type { Spent } from './archived-window.js';
 import type { Window } from './log-window.js';
 import type { MonthlyLimit, TenantBalances } from './simulated-ledger.js';
 
-/** Who asks, and which lists of names bind it. */
+/** A caller and the name lists that restrict it. */
 export interface ReplayedCaller {
   readonly caller: Caller;
   readonly subjects: readonly LimitedSubject[] | undefined;
 }
 
-/** A movement of a balance that no request made. */
+/** A balance change that was not caused by a request. */
 export interface Movement {
   readonly atMs: number;
   readonly tenantId: string;
@@ -32,19 +32,19 @@ export interface ReplayVersion {
   readonly catalogue: CatalogueRows;
 }
 
-/** What a replay needs besides the rows; all of it fits into memory. */
-export interface ReplayWorld {
+/** Everything a replay needs besides the rows. Fits into memory. */
+export interface ReplayEnvironment {
   readonly callers: ReadonlyMap<string, ReplayedCaller>;
   readonly tenantNames: ReadonlyMap<string, string>;
   readonly tenantBalances: TenantBalances;
-  /** In order. */
+  /** In order of time. */
   readonly movements: readonly Movement[];
   /** By tenant. */
   readonly credentials: ReadonlyMap<string, readonly ByokCredential[]>;
-  /** Those by which the window's requests were priced, and the latest. */
+  /** Versions that priced the window's requests, and the latest. */
   readonly versions: ReadonlyMap<number, ReplayVersion>;
   readonly latestVersion: number | undefined;
-  /** Ids of the price sheets of answers that were given again. */
+  /** Ids of price snapshots of cached answers. */
   readonly cachedSheets: ReadonlySet<string>;
 }
 
@@ -65,16 +65,16 @@ interface TenantRow {
 }
 
 /**
- * Reads what stood beside the requests when the window began, as far as it is kept.
+ * Reads tenants, keys, balances and configuration as of the start of the window, as far as stored.
  *
- * @param archivedSpend what requests of a span cost that are in the archive; asked where anybody has a monthly limit
+ * @param archivedSpend returns the cost of archived requests; called only when there are monthly limits
  */
-export async function readWorld(
+export async function readEnvironment(
   client: Client,
   window: Window,
   { apiKeys, configVersions }: LearnedVendors,
   archivedSpend: (span: Span) => Promise<Spent>,
-): Promise<ReplayWorld> {
+): Promise<ReplayEnvironment> {
   const { rows: tenants } = await client.query<TenantRow>(
     `SELECT id, name, monthly_spend_limit AS "spendLimit",
        jsonb_build_array(limits, operator_limits) AS limits FROM tenants`,
@@ -101,7 +101,7 @@ export async function readWorld(
   };
 }
 
-/** The keys, and those above them. */
+/** Reads the keys and their ancestors. */
 async function readKeys(client: Client, ids: readonly string[]): Promise<Map<string, KeyRow>> {
   const { rows } = await client.query<KeyRow>(
     `SELECT id, tenant_id AS "tenantId", rate_limit_per_minute AS "rateLimit",
@@ -148,7 +148,7 @@ function callerOf(
   };
 }
 
-/** What accounts had when the window began: what they have, less all that moved since. */
+/** Returns balances at the start of the window: current balances less all later movements. */
 async function readBalances(client: Client, { from }: Window): Promise<Map<string, number>> {
   const { rows } = await client.query<{ id: string; balance: number }>(
     `SELECT tenant_id AS id, balance - coalesce((
@@ -160,7 +160,7 @@ async function readBalances(client: Client, { from }: Window): Promise<Map<strin
   return new Map(rows.map(({ id, balance }) => [id, balance]));
 }
 
-/** Of those that have a monthly limit, what they had spent of it when the window began. */
+/** Returns monthly limits with the amount spent before the window. */
 async function limitsOf(
   client: Client,
   { from }: Window,
@@ -175,7 +175,7 @@ async function limitsOf(
   const { start, end } = utcMonthOf(from);
   const isTenant = kind === 'tenant';
   const [table, column] = isTenant ? ['account_months', 'tenant_id'] : ['key_months', 'api_key_id'];
-  // Whose requests count on it, by the ids that rows have.
+  // Ids whose requests count towards the limit.
   const counted = isTenant
     ? 'ARRAY[limited.id::text]'
     : `ARRAY(SELECT id::text FROM api_keys WHERE id = limited.id OR limited.id = ANY (ancestor_ids))`;
@@ -217,7 +217,7 @@ async function readMovements(client: Client, { from, to }: Window): Promise<Move
   return rows.map(({ at, ...movement }) => ({ ...movement, atMs: at.getTime() }));
 }
 
-/** Without their keys: nobody is called. */
+/** Reads accounts without their keys, since no vendor is called. */
 async function readCredentials(client: Client): Promise<Map<string, ByokCredential[]>> {
   const { rows } = await client.query<{
     id: string;

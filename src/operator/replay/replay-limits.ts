@@ -7,15 +7,15 @@ import type { Plan } from '../../core/routing/plan.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 import type { ReplayedCaller } from './replay-environment.js';
 
-/** What a request counts on while it is open. */
+/** Limits that a request counts towards while it is open. */
 export interface TakenLimits {
-  /** @param tokens that it has used; undefined: it was refused after all */
+  /** @param tokens used by the request; undefined when it was refused after all */
   end(tokens: number | undefined): void;
 }
 
 /**
- * The limits of tenants and keys that do not go by credits, in one process: requests open at once, and where requests
- * come denser than they did, requests and tokens per minute, since all that is in the log was let in.
+ * Simulates the limits of tenants and keys that are not about credits: requests in flight, and, for
+ * denser traffic, requests and tokens per minute. At the original density everything was admitted.
  */
 export class ReplayLimits {
   private readonly keys: InProcessRateLimiter;
@@ -31,13 +31,13 @@ export class ReplayLimits {
   }
 
   /**
-   * Counts a request on all of them, or on none.
+   * Counts a request towards all limits, or none.
    *
-   * @throws RateLimitError where one has no room
+   * @throws RateLimitError when a limit is reached
    */
   async take({ caller }: ReplayedCaller, plan: Plan<RoutableRequest>): Promise<TakenLimits> {
     if (this.countsMinutes && !this.keys.take(caller).allowed) {
-      throw new RateLimitError('model', 'The key has no more requests this minute.', 1);
+      throw new RateLimitError('model', "The key's rate limit is reached.", 1);
     }
     const taken = this.countsMinutes ? await this.rates.take(caller.tenantId, plan) : undefined;
     try {

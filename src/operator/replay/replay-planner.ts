@@ -17,19 +17,19 @@ import { providerIn } from './learned-vendors.js';
 import type { WindowRow } from './log-window.js';
 import type { ReplayConfig } from './replay-config.js';
 import type { ReplayTime } from './replay-time.js';
-import type { ReplayedCaller, ReplayWorld } from './replay-environment.js';
+import type { ReplayedCaller, ReplayEnvironment } from './replay-environment.js';
 import { draw } from './seeded-draw.js';
 
 const NO_HEADERS = {};
 
 interface PlannerOptions {
-  readonly world: ReplayWorld;
+  readonly environment: ReplayEnvironment;
   readonly config: ReplayConfig;
   readonly time: ReplayTime;
   readonly faults?: Faults | undefined;
 }
 
-/** Plans requests of the log by the service's own planner, with a memory of routes, accounts and conversations of its own. */
+/** Plans logged requests with the service's planner and separate routing state. */
 export class ReplayPlanner {
   readonly health: RouteHealth;
   readonly records: FallbackSinks;
@@ -54,7 +54,7 @@ export class ReplayPlanner {
     this.conversations = new ConversationPlaces(() => clock.now());
     this.state = {
       isConfigured: (provider) => config.isConfigured(provider),
-      // A vendor is taken to heed what it has prices for.
+      // Vendors are assumed to honor tiers that have prices.
       vendorOf: () => ({ passesTier: () => true }),
       isCooling: (key) => health.isCooling(key),
       isPaused: (route) => faults?.isGone(route, time.logNow()) ?? false,
@@ -74,37 +74,37 @@ export class ReplayPlanner {
     };
   }
 
-  /** @throws GatewayError when there is no route that it may take */
+  /** @throws GatewayError when no route is available */
   plan(
     request: RoutableRequest,
     row: WindowRow,
     copy: number,
     subjects: ReplayedCaller['subjects'],
   ): Plan<RoutableRequest> {
-    const { config, world, time } = this.options;
-    // Of a chain, those that the configuration of then has no more are left out.
+    const { config, environment, time } = this.options;
+    // Models that the configuration of the time lacks are left out of the chain.
     const models = request.models.flatMap((alias) => config.catalogue.find(alias) ?? []);
     const { version: configVersion, overridden } = config.catalogue;
     const conversation =
-      row.asked?.conversation === undefined
+      row.requestOptions?.conversation === undefined
         ? undefined
-        : StickyConversation.named(row.asked.conversation, this.conversations);
+        : StickyConversation.named(row.requestOptions.conversation, this.conversations);
     const asLogged = ([pooled]: readonly HealthKey[]): string | undefined =>
       row.attempts.find(({ route }) => providerIn(route) === pooled?.provider)?.account;
     const { preferredAccount } = conversation?.preference ?? { preferredAccount: asLogged };
     const { state } = this;
-    // It is looked at at once and by nobody else; a copy for each request would take longer than all that follows.
+    // Reused, because it is read synchronously and copying it for each request would dominate the cost.
     state.limits = config.limits;
     state.byokFeePercent = config.byokFeePercent;
     state.subjects = subjects;
     state.configVersion = configVersion;
     state.overridden = overridden;
     state.preferredAccount = preferredAccount;
-    state.byok = row.trafficMode === 'byok' ? config.accountsOf(row, world) : [];
+    state.byok = row.trafficMode === 'byok' ? config.accountsOf(row, environment) : [];
     state.costLimit = maxCostOf(request, NO_HEADERS);
     const selected = selectRoutes(request, models, state);
-    const { hedgeMs: wish } = request.routing;
-    const isHedged = wish !== undefined && !this.hedges.isOff && mayBeHedged(request);
+    const { hedgeMs } = request.routing;
+    const isHedged = hedgeMs !== undefined && !this.hedges.isOff && mayBeHedged(request);
     const context = {
       requestId: copy === 0 ? row.requestId : `${row.requestId}/${copy}`,
       endpoint: row.endpoint,
@@ -118,7 +118,7 @@ export class ReplayPlanner {
       undefined,
       subjects,
       undefined,
-      isHedged ? wish : undefined,
+      isHedged ? hedgeMs : undefined,
     );
     plan.speeds = this.health;
     plan.conversation = conversation;

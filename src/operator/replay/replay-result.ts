@@ -1,29 +1,32 @@
 import { GatewayError } from '../../platform/errors/gateway-errors.js';
 import type { WindowRow } from './log-window.js';
-import type { ReplayedCaller, ReplayWorld } from './replay-environment.js';
+import type { ReplayedCaller, ReplayEnvironment } from './replay-environment.js';
 
-/** What became of a request in a replay. */
+/** The result of a request in a replay. */
 export interface ReplayResult {
   readonly row: WindowRow;
-  /** 0: the request itself; others are those that come with more traffic. */
+  /** 0 for the request itself, otherwise the number of a copy added by `--scale`. */
   readonly copy: number;
   readonly outcome: 'answered' | 'failed' | 'no_credits' | 'too_many';
-  /** Of the error; undefined: there is an answer. */
+  /** Error type. Undefined for answers. */
   readonly errorType: string | undefined;
   /** Credits. */
   readonly cost: number;
   readonly vendorCost: number;
-  /** From the arrival; of answers. */
+  /** Since arrival. Only for answers. */
   readonly firstMs: number | undefined;
   readonly totalMs: number | undefined;
-  /** Who answered. */
+  /** The provider that answered. */
   readonly provider: string | undefined;
-  /** False: it was only counted as the log has it. */
+  /** False when it was only counted as logged. */
   readonly isPlayed: boolean;
 }
 
-/** Kept answers, crashes, and what was refused or failed before a vendor was asked, for other reasons than credits. */
-export function isPlayable(row: WindowRow, { cachedSheets }: ReplayWorld): boolean {
+/**
+ * Returns false for cached answers, crashes, and requests that were refused or failed before a vendor
+ * call, except for lack of credits.
+ */
+export function isPlayable(row: WindowRow, { cachedSheets }: ReplayEnvironment): boolean {
   if (row.priceSheet !== null && cachedSheets.has(row.priceSheet)) return false;
   if (row.outcome === 'refused') return row.errorType === 'insufficient_credits';
   if (row.outcome === 'crashed') return false;
@@ -35,7 +38,7 @@ export function outcomeOf(errorType: string | null): ReplayResult['outcome'] {
   return errorType === 'rate_limit_error' ? 'too_many' : 'failed';
 }
 
-/** @throws whatever is no error for a caller */
+/** @throws the error itself unless it is a GatewayError */
 export function refusalOf(error: unknown): [ReplayResult['outcome'], string] {
   if (!(error instanceof GatewayError)) throw error;
   return [outcomeOf(error.type), error.type];
@@ -53,7 +56,7 @@ export function refused(
   };
 }
 
-/** Of a key that is gone. */
+/** Returns a caller for a deleted key. */
 export function unknownCaller({ tenantId, apiKeyId }: WindowRow): ReplayedCaller {
   return {
     caller: {

@@ -1,10 +1,10 @@
 import type { VirtualClock } from './virtual-clock.js';
 
-/** How the time of a replay, in which requests may come faster than they did, goes with the time of the log. */
+/** Maps the time of a replay, in which requests can arrive faster, to the time of the log. */
 export class ReplayTime {
   /**
-   * @param fromMs when both begin, in Unix milliseconds
-   * @param speed how many times as fast requests come; vendors are no faster for it
+   * @param fromMs start of both, in Unix milliseconds
+   * @param speed factor by which requests arrive faster; vendors do not get faster
    */
   constructor(
     readonly clock: VirtualClock,
@@ -12,12 +12,12 @@ export class ReplayTime {
     readonly speed = 1,
   ) {}
 
-  /** What time it was in the log. */
+  /** Returns the current time in the log. */
   logNow(): number {
     return this.fromMs + (this.clock.now() - this.fromMs) * this.speed;
   }
 
-  /** When it is, of a moment in the log. */
+  /** Converts a time in the log to a time in the replay. */
   of(logMs: number): number {
     return this.fromMs + (logMs - this.fromMs) / this.speed;
   }

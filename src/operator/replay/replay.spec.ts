@@ -15,7 +15,7 @@ import { withoutLosers } from './log-window.js';
 import { Replay } from './replay.js';
 
 const MINUTE_MS = 60_000;
-const purse = (credits: number) => ({
+const tenantWith = (credits: number) => ({
   tenantBalances: {
     balances: new Map([[TENANT, credits]]),
     tenantLimits: new Map(),
@@ -24,7 +24,7 @@ const purse = (credits: number) => ({
 });
 
 describe(Replay.name, () => {
-  it('comes to what the log says where nothing is changed', async () => {
+  it('reproduces the log without a change', async () => {
     const failed = windowRow(3_000, {
       status: 'error',
       outcome: 'failed',
@@ -56,18 +56,18 @@ describe(Replay.name, () => {
     expect(calls).toMatchObject({ fault: 0, learned: 0, guessed: 0 });
   });
 
-  it('moves what a vendor that is taken away had served to the next, at its prices', async () => {
+  it('moves requests of a removed vendor to the next one, at its prices', async () => {
     const { results, calls } = await replayRows([windowRow(MINUTE_MS), azureRow(2 * MINUTE_MS)], {
       without: 'openai',
     });
-    // Two calls that fail after 250 ms each, since the first is tried again at once.
+    // Two calls that fail after 250 ms each, since the first is retried once.
     expect(results[0]).toMatchObject({ provider: 'azure', cost: 3_500, vendorCost: 3_500 });
     expect(results[0]).toMatchObject({ firstMs: 5 + 500 + 300, totalMs: 5 + 500 + 1_300 });
     expect(results[1]).toMatchObject({ provider: 'azure', cost: 3_500, totalMs: 1_305 });
     expect(calls).toEqual({ fault: 2, log: 1, learned: 1, guessed: 0 });
   });
 
-  it('asks a vendor that is away no more than the breaker lets it', async () => {
+  it('calls a removed vendor no more than the circuit breaker allows', async () => {
     const rows = Array.from({ length: 40 }, (_, index) => windowRow(MINUTE_MS + index * 5_000));
     const { results, calls } = await replayRows(rows, {
       without: `openai:${MODEL.split('/')[1]}`,
@@ -75,7 +75,7 @@ describe(Replay.name, () => {
     });
     expect(results.every(({ provider }) => provider === 'azure')).toBe(true);
     const fast = results.filter(({ firstMs }) => firstMs === 305);
-    // Pauses of ten seconds, each with one probe, behind the first five failures.
+    // After five failures, pauses of ten seconds with one probe each.
     expect(fast.length).toBeGreaterThan(15);
     expect(calls.fault).toBeLessThan(40);
   });
@@ -85,7 +85,7 @@ describe(Replay.name, () => {
     ['connect', 355, 1],
     ['429', 455, 1],
     ['timeout', 60_305, 1],
-  ] as const)('takes a vendor away that is %s', async (kind, firstMs, fault) => {
+  ] as const)('simulates the fault %s', async (kind, firstMs, fault) => {
     const { results, calls } = await replayRows([windowRow(0)], {
       ...{ without: 'openai', kind, learned: [azureRow(0)] },
     });
@@ -93,7 +93,7 @@ describe(Replay.name, () => {
     expect(calls.fault).toBe(fault);
   });
 
-  it('takes it away for as long as was said, and nothing else', async () => {
+  it('removes only the given target for the given time', async () => {
     const hour = 60 * MINUTE_MS;
     const from = WINDOW.from.getTime();
     const { results } = await replayRows(
@@ -111,10 +111,10 @@ describe(Replay.name, () => {
     expect(account.results).toMatchObject([{ provider: 'openai' }]);
   });
 
-  it('fails where nobody else has the model', async () => {
+  it('fails requests that no other provider can serve', async () => {
     const { results } = await replayRows([windowRow(0)], {
       without: 'openai',
-      world: {
+      environment: {
         versions: new Map([
           [
             1,
@@ -135,7 +135,7 @@ describe(Replay.name, () => {
     expect(results).toMatchObject([{ outcome: 'failed', errorType: 'provider_error', cost: 0 }]);
   });
 
-  it('plays the winner of a race again, and counts what the other took', async () => {
+  it('replays the winner of a hedge and counts the cost of the loser', async () => {
     const raced = azureRow(0, {
       ...{ vendorCost: 3_700, firstTokenMs: 800, latencyMs: 1_800 },
       attempts: [
@@ -149,7 +149,7 @@ describe(Replay.name, () => {
     expect(calls).toMatchObject({ log: 1, learned: 0 });
   });
 
-  it('takes one account of several away, whose share goes to the others', async () => {
+  it('removes one of several accounts, whose share moves to the others', async () => {
     const accounts = ['us', 'eu'];
     const rows = [0, 1].map((index) =>
       windowRow(index * 10_000, { attempts: [attempt({ account: 'eu' })] }),
@@ -164,18 +164,20 @@ describe(Replay.name, () => {
     expect(other.calls).toMatchObject({ fault: 0, log: 2 });
   });
 
-  it('guesses how fast a route is that nobody asked, and says so', async () => {
+  it('guesses the speed of a route without calls and counts it as a guess', async () => {
     const { results, calls } = await replayRows([windowRow(0)], { without: 'openai' });
-    // By the same model at the other vendor.
+    // From the same model at the other vendor.
     expect(results).toMatchObject([{ provider: 'azure', totalMs: 5 + 500 + 1_000 }]);
     expect(calls.guessed).toBe(1);
   });
 
-  it('refuses what credits do not reach for, until some are granted', async () => {
-    // A hold is 1,000 for the prompt and 4,096 tokens of output at 2.
+  it('refuses requests with insufficient credits until credits are granted', async () => {
+    // A hold covers 1,000 for the prompt and 4,096 tokens of output at 2.
     const rows = [windowRow(0), windowRow(5_000), windowRow(10_000), windowRow(20_000)];
     const movements = [{ atMs: WINDOW.from.getTime() + 15_000, tenantId: TENANT, credits: 9_000 }];
-    const { results } = await replayRows(rows, { world: { ...purse(10_000), movements } });
+    const { results } = await replayRows(rows, {
+      environment: { ...tenantWith(10_000), movements },
+    });
     expect(results.map(({ outcome, cost }) => [outcome, cost])).toEqual([
       ['answered', 2_000],
       ['no_credits', 0],
@@ -183,19 +185,24 @@ describe(Replay.name, () => {
       ['answered', 2_000],
     ]);
     const poorer = await replayRows([windowRow(0)], {
-      ...{ without: 'openai', kind: 'gone', world: purse(10_000), learned: [azureRow(0)] },
+      ...{
+        without: 'openai',
+        kind: 'gone',
+        environment: tenantWith(10_000),
+        learned: [azureRow(0)],
+      },
     });
     expect(poorer.results).toMatchObject([{ outcome: 'no_credits' }]);
   });
 
-  it('skips a dearer route for which the credits do not reach', async () => {
+  it('skips a more expensive route with insufficient credits', async () => {
     const { results } = await replayRows([windowRow(0)], {
-      ...{ without: 'openai', world: purse(10_000), learned: [azureRow(0)] },
+      ...{ without: 'openai', environment: tenantWith(10_000), learned: [azureRow(0)] },
     });
     expect(results).toMatchObject([{ outcome: 'failed', cost: 0 }]);
   });
 
-  it('keeps to monthly limits of tenants and keys, which begin anew with a month', async () => {
+  it('applies monthly limits of tenants and keys, which reset each month', async () => {
     const caller = {
       tenantId: TENANT,
       apiKeyId: KEY,
@@ -204,7 +211,7 @@ describe(Replay.name, () => {
       rateLimitPerMinute: 60,
       spendLimits: { key: 12_500, tenant: 50_000 },
     };
-    const world = {
+    const environment = {
       callers: new Map([[KEY, { caller, subjects: undefined }]]),
       tenantBalances: {
         balances: new Map([[TENANT, 1_000_000]]),
@@ -214,7 +221,7 @@ describe(Replay.name, () => {
     };
     const month = 31 * 24 * 60 * MINUTE_MS;
     const rows = [0, 10_000, 20_000, month].map((ms) => windowRow(ms));
-    const { results } = await replayRows(rows, { world });
+    const { results } = await replayRows(rows, { environment });
     expect(results.map(({ outcome }) => outcome)).toEqual([
       'answered',
       'answered',
@@ -222,25 +229,27 @@ describe(Replay.name, () => {
       'answered',
     ]);
     const ofTenant = {
-      ...world.tenantBalances,
+      ...environment.tenantBalances,
       tenantLimits: new Map([[TENANT, { limit: 9, spent: 0 }]]),
     };
-    const limited = await replayRows(rows, { world: { ...world, tenantBalances: ofTenant } });
+    const limited = await replayRows(rows, {
+      environment: { ...environment, tenantBalances: ofTenant },
+    });
     expect(limited.results.every(({ outcome }) => outcome === 'no_credits')).toBe(true);
   });
 
-  it("counts requests of more traffic against their keys' minutes", async () => {
+  it("counts added traffic towards the keys' rate limits", async () => {
     const caller = {
       ...{ tenantId: TENANT, apiKeyId: KEY, keyType: 'routing' as const, keyName: '' },
       rateLimitPerMinute: 3,
     };
-    const world = { callers: new Map([[KEY, { caller, subjects: undefined }]]) };
+    const environment = { callers: new Map([[KEY, { caller, subjects: undefined }]]) };
     const rows = [windowRow(0), windowRow(1_000), windowRow(MINUTE_MS)];
-    const { results } = await replayRows(rows, { world, copies: 2, limits: 'minutes' });
+    const { results } = await replayRows(rows, { environment, copies: 2, limits: 'minutes' });
     expect(results.filter(({ outcome }) => outcome === 'too_many')).toHaveLength(1);
   });
 
-  it("charges the fee over tenants' own accounts, and goes nowhere else without leave", async () => {
+  it('charges the BYOK fee and uses no shared capacity without permission', async () => {
     const own = windowRow(0, { trafficMode: 'byok', cost: 100, vendorCost: 0 });
     const { results } = await replayRows([own]);
     expect(results).toMatchObject([{ provider: 'openai', cost: 100, vendorCost: 0 }]);
@@ -252,12 +261,12 @@ describe(Replay.name, () => {
     });
     const allowed = await replayRows([own], {
       ...{ without: 'openai', learned: [azureRow(0)] },
-      world: { credentials: new Map([[TENANT, [credential]]]) },
+      environment: { credentials: new Map([[TENANT, [credential]]]) },
     });
     expect(allowed.results).toMatchObject([{ provider: 'azure', cost: 3_500 }]);
   });
 
-  it('counts as the log has it what cannot be played again', async () => {
+  it('counts requests that cannot be replayed as logged', async () => {
     const rows = [
       windowRow(0, { priceSheet: 'kept', cost: 0 }),
       windowRow(1, { model: 'unknown/model', cost: 77 }),
@@ -270,7 +279,7 @@ describe(Replay.name, () => {
       windowRow(3, { status: 'error', outcome: 'refused', errorType: 'budget_exceeded', cost: 0 }),
     ];
     const { results } = await replayRows(rows, {
-      ...{ without: 'openai', world: { cachedSheets: new Set(['kept']) } },
+      ...{ without: 'openai', environment: { cachedSheets: new Set(['kept']) } },
     });
     expect(results).toMatchObject([
       { isPlayed: false, outcome: 'answered', cost: 0, totalMs: 1_005 },

@@ -25,7 +25,7 @@ import {
   type ReplayResult,
 } from './replay-result.js';
 import type { ReplayTime } from './replay-time.js';
-import type { ReplayedCaller, ReplayWorld } from './replay-environment.js';
+import type { ReplayedCaller, ReplayEnvironment } from './replay-environment.js';
 import { requestOf } from './replayed-request.js';
 import { SimulatedLedger, type SimulatedHold } from './simulated-ledger.js';
 import { VendorOutcomes, type VendorOutcome, type OutcomeSource } from './vendor-outcomes.js';
@@ -33,38 +33,38 @@ import { VendorOutcomes, type VendorOutcome, type OutcomeSource } from './vendor
 const IN_THE_LOG_TOO: ReadonlySet<string> = new Set(['failed', 'timeout']);
 
 export interface ReplayOptions {
-  readonly world: ReplayWorld;
+  readonly environment: ReplayEnvironment;
   readonly vendors: LearnedVendors;
   readonly config: ReplayConfig;
   readonly time: ReplayTime;
-  /** What is taken away; where nothing is changed there are neither faults nor limits, as all was let in. */
+  /** Without a change there are neither faults nor limits, because everything was admitted. */
   readonly faults?: Faults;
   readonly limits?: ReplayLimits;
   readonly onEnd: (result: ReplayResult) => void;
 }
 
 /**
- * Plays requests of the log again: the service's own planner chooses and walks the routes and its ledger's
- * functions set aside and charge, while vendors do what the log says that they did, or what was learned of them.
+ * Replays logged requests. The service's own planner chooses the routes, and its ledger functions hold
+ * and charge credits. Vendors respond as logged, or according to their statistics in the window.
  */
 export class Replay {
-  /** Calls by who said what they came to. */
+  /** Number of calls by the source of their outcome. */
   readonly calls: Record<OutcomeSource, number> = { fault: 0, log: 0, learned: 0, guessed: 0 };
   private readonly ledger: SimulatedLedger;
   private readonly planner: ReplayPlanner;
-  /** Faults of this program, of which the first is worth to be told. */
+  /** The first unexpected error. */
   fault: unknown;
 
   constructor(private readonly options: ReplayOptions) {
-    const { time, world } = options;
-    this.ledger = new SimulatedLedger(world.tenantBalances, time.clock);
+    const { time, environment } = options;
+    this.ledger = new SimulatedLedger(environment.tenantBalances, time.clock);
     this.planner = new ReplayPlanner(options);
-    for (const { atMs, tenantId, credits } of world.movements) {
+    for (const { atMs, tenantId, credits } of environment.movements) {
       time.clock.at(time.of(atMs), () => this.ledger.add(tenantId, credits));
     }
   }
 
-  /** Has the request come in at a moment of the log that the clock has not reached yet. */
+  /** Schedules the request at a time in the log that the clock has not reached yet. */
   schedule(row: WindowRow, atMs: number, copy = 0): void {
     const { time, onEnd } = this.options;
     time.clock.at(time.of(atMs), () => {
@@ -73,15 +73,15 @@ export class Replay {
   }
 
   private async play(row: WindowRow, copy: number): Promise<ReplayResult> {
-    const { world, time, config, vendors, faults, limits } = this.options;
+    const { environment, time, config, vendors, faults, limits } = this.options;
     const { clock } = time;
-    const known = world.callers.get(row.apiKeyId) ?? unknownCaller(row);
+    const known = environment.callers.get(row.apiKeyId) ?? unknownCaller(row);
     config.useVersionOf(row);
     const model = config.catalogue.find(row.model);
-    if (!model || !isPlayable(row, world)) return this.passOn(row, copy, known);
+    if (!model || !isPlayable(row, environment)) return this.countAsLogged(row, copy, known);
     const arrivedMs = clock.now();
     const logged = usageOf(row);
-    const usage = isUsed(logged) ? logged : (vendors.usualUsage(row.model) ?? logged);
+    const usage = isUsed(logged) ? logged : (vendors.typicalUsage(row.model) ?? logged);
     const request = requestOf(row, usage, model.kind);
     let held: SimulatedHold;
     let plan: Plan<RoutableRequest>;
@@ -94,13 +94,13 @@ export class Replay {
       taken?.end(undefined);
       return refused(row, copy, ...refusalOf(error));
     }
-    const fates = new VendorOutcomes(row, vendors, faults);
-    const notes = { wasted: row.besides ?? 0 };
+    const outcomes = new VendorOutcomes(row, vendors, faults);
+    const notes = { wasted: row.otherVendorCost ?? 0 };
     await clock.sleep(row.attempts[0]?.started_ms ?? 0);
     const call: MakeRouteCall<CanonicalEvent> = (route, callLimits, signal) => {
       if (plan.hedgeMs !== undefined) signal.noteSent?.();
-      const fate = fates.next(route, callLimits, time.logNow());
-      return { events: this.answer(fate, callLimits, notes), droppedParams: () => [] };
+      const outcome = outcomes.next(route, callLimits, time.logNow());
+      return { events: this.answer(outcome, callLimits, notes), droppedParams: () => [] };
     };
     const { records, hedges, health } = this.planner;
     const fallback = new RouteFallback<CanonicalEvent>(plan, held.hold, call, records, hedges);
@@ -136,32 +136,32 @@ export class Replay {
   }
 
   private async *answer(
-    fate: VendorOutcome,
+    outcome: VendorOutcome,
     limits: CallLimits,
     notes: { wasted: number },
   ): AsyncGenerator<CanonicalEvent> {
     const { clock } = this.options.time;
-    this.calls[fate.source]++;
+    this.calls[outcome.source]++;
     const fail = (): never => {
-      notes.wasted += fate.wasted;
-      throw withoutStack(() => toUpstreamError(fate.failure!));
+      notes.wasted += outcome.wasted;
+      throw withoutStack(() => toUpstreamError(outcome.failure!));
     };
-    // What the log has ended within its limits.
-    const isOver = fate.source !== 'log' && fate.firstMs + fate.restMs > limits.requestMs;
-    if (isOver && fate.firstMs > limits.requestMs) {
+    // Logged calls have ended within their limits.
+    const isOver = outcome.source !== 'log' && outcome.firstMs + outcome.restMs > limits.requestMs;
+    if (isOver && outcome.firstMs > limits.requestMs) {
       await clock.sleep(limits.requestMs);
       throw requestOver();
     }
-    await clock.sleep(fate.firstMs);
-    if (fate.failure && !fate.breaksOff) fail();
+    await clock.sleep(outcome.firstMs);
+    if (outcome.failure && !outcome.isInterrupted) fail();
     yield { type: 'text', choice: 0, text: '.' };
-    await clock.sleep(isOver ? limits.requestMs - fate.firstMs : fate.restMs);
+    await clock.sleep(isOver ? limits.requestMs - outcome.firstMs : outcome.restMs);
     if (isOver) throw requestOver();
-    if (fate.failure) fail();
+    if (outcome.failure) fail();
     yield { type: 'finish', choice: 0, reason: 'stop' };
   }
 
-  /** By the ledger's rules: what the log says was free is free, of what was left no more than the hold is paid. */
+  /** Charges by the ledger's rules: logged free requests stay free, and abandoned ones cost at most the hold. */
   private charge(row: WindowRow, held: SimulatedHold, route: PlannedRoute, used: Usage) {
     const wasFree =
       row.usageSource === 'none' &&
@@ -172,7 +172,7 @@ export class Replay {
       return { cost: 0, vendorCost: row.vendorCost ?? 0 };
     }
     const { usage } = capUsage(used, 'upstream', route);
-    // The log does not say how it was served: as it was asked for.
+    // The log lacks the tier that served it, so the requested one is assumed.
     const priced = asServed(route, usage);
     const whole = priceRoute(usage, priced);
     const isLeft = row.outcome === 'cancelled' || row.outcome === 'timeout';
@@ -181,8 +181,8 @@ export class Replay {
     return { cost, vendorCost: vendorCostOf(usage, priced) };
   }
 
-  /** What cannot be played again happens as it did, and costs what it did. */
-  private async passOn(
+  /** Repeats the logged outcome of a request that cannot be replayed, including its cost. */
+  private async countAsLogged(
     row: WindowRow,
     copy: number,
     { caller }: ReplayedCaller,
@@ -207,7 +207,7 @@ function toUpstreamError({ failure, status }: LearnedFailure): UpstreamError {
   return new UpstreamError({ failure, message, ...(status !== undefined && { status }) });
 }
 
-/** To note where an error was made takes several times as long as to make it, and these are no faults. */
+/** Stack traces take several times as long as creating an error, and these errors are expected. */
 function withoutStack<Made>(make: () => Made): Made {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -218,7 +218,7 @@ function withoutStack<Made>(make: () => Made): Made {
   }
 }
 
-/** What calls took that another was faster than: as the log has it, else by what the service takes such a call to use. */
+/** Returns the vendor cost of superseded hedge legs, as logged or else as the service estimates it. */
 function lostCostOf({ attempts }: Plan<RoutableRequest>, row: WindowRow): number {
   let cost = 0;
   for (const { outcome, route, usage } of attempts) {

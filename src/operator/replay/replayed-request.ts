@@ -18,29 +18,29 @@ const DIALECTS: ReadonlySet<string> = new Set<CanonicalRequest['dialect']>([
 ]);
 
 /**
- * The request of a log row. What its caller asked for beyond a model is as the row has it. Where the row has
- * nothing of it, the chain is that of the models whose routes were asked. Where the caller left the order to the
- * gateway, the providers that were asked stand first, in the order in which they were, and a request that no route
- * answered had no others that it might take, or they would have been asked.
+ * Reconstructs the request of a log row, with its recorded options. For rows without options, the chain
+ * consists of the models that were called. If the caller left the order to the gateway, the called
+ * providers come first, in their order. If no route answered, only the called providers are allowed,
+ * since others would have been called too.
  *
- * @param usage what it turns out to use
- * @param kind of its model
+ * @param usage the usage the request will turn out to have
+ * @param kind kind of its model
  */
 export function requestOf(row: WindowRow, usage: Usage, kind: ModelKind): RoutableRequest {
-  const { asked: wishes = {} } = row;
+  const { requestOptions: options = {} } = row;
   const models = chainOf(row);
-  const routing = preferencesOf(row, wishes);
-  const { own_account_for: bound, service_tier, inference_geo, size, quality } = wishes;
-  const accountBoundParam = bound === undefined ? undefined : boundTo(bound, wishes);
+  const routing = preferencesOf(row, options);
+  const { own_account_for: bound, service_tier, inference_geo, size, quality } = options;
+  const accountBoundParam = bound === undefined ? undefined : boundTo(bound, options);
   const value = { model: models[0], service_tier, inference_geo, size, quality };
   const endUser = row.endUser ?? undefined;
   const stream = row.streamed;
-  // Field by field, since spreads take the most of the time of this.
+  // Lists each field, because spreads dominate the time of this function.
   if (kind !== 'chat') {
     const common = { models, routing, stream, endUser, accountBoundParam };
     return { ...common, kind, body: { value }, ceiling: { ...usage }, estimate: usage };
   }
-  const { n: choices = 1, max_tokens: maxOutputTokens, web_searches: most } = wishes;
+  const { n: choices = 1, max_tokens: maxOutputTokens, web_searches: most } = options;
   return {
     dialect: isDialect(row.endpoint) ? row.endpoint : 'chat',
     models,
@@ -67,9 +67,9 @@ function noTexts(): never {
   throw new Error('a log row has no texts');
 }
 
-function chainOf({ asked, attempts, model }: WindowRow): readonly [string, ...string[]] {
-  if (asked && !asked.is_cut) {
-    const [first = model, ...others] = asked.models ?? [];
+function chainOf({ requestOptions, attempts, model }: WindowRow): readonly [string, ...string[]] {
+  if (requestOptions && !requestOptions.is_cut) {
+    const [first = model, ...others] = requestOptions.models ?? [];
     return [first, ...others];
   }
   const called = attempts.map(({ route }) => modelIn(route));
@@ -77,28 +77,33 @@ function chainOf({ asked, attempts, model }: WindowRow): readonly [string, ...st
   return [first, ...others];
 }
 
-function preferencesOf(row: WindowRow, asked: RequestOptions): RoutingPreferences {
-  const { sort, max_price: maxPrice, ignore = [], allow_fallbacks: allowFallbacks = true } = asked;
+function preferencesOf(row: WindowRow, requestOptions: RequestOptions): RoutingPreferences {
+  const {
+    sort,
+    max_price: maxPrice,
+    ignore = [],
+    allow_fallbacks: allowFallbacks = true,
+  } = requestOptions;
   const called = [...new Set(row.attempts.map(({ route }) => providerIn(route)))];
   const last = latestCall(row);
   const isExhausted = row.outcome === 'failed' && row.firstTokenMs === null && last !== undefined;
-  const isSorted = sort !== undefined || asked.route === 'sort';
+  const isSorted = sort !== undefined || requestOptions.route === 'sort';
   return {
-    order: asked.order ?? (isSorted ? [] : called),
-    only: asked.only ?? (isExhausted ? called : undefined),
+    order: requestOptions.order ?? (isSorted ? [] : called),
+    only: requestOptions.only ?? (isExhausted ? called : undefined),
     ignore,
     allowFallbacks,
     sort,
-    strategy: asked.route ?? 'fallback',
+    strategy: requestOptions.route ?? 'fallback',
     maxPrice: maxPrice && {
       prompt: priceIn(maxPrice.prompt),
       completion: priceIn(maxPrice.completion),
       request: priceIn(maxPrice.request),
       image: priceIn(maxPrice.image),
     },
-    maxCost: asked.max_cost,
-    maxCostMode: asked.max_cost_mode,
-    hedgeMs: asked.hedge_ms,
+    maxCost: requestOptions.max_cost,
+    maxCostMode: requestOptions.max_cost_mode,
+    hedgeMs: requestOptions.hedge_ms,
   };
 }
 
@@ -106,7 +111,7 @@ function priceIn(decimal: string | undefined): bigint | undefined {
   return decimal === undefined ? undefined : parsePrice(decimal);
 }
 
-/** A tier or region is no more than a choice of prices where a route has some for it. */
+/** For routes with prices for a tier or region, the option only selects the price. */
 function boundTo(
   param: string,
   { service_tier: tier, inference_geo: region }: RequestOptions = {},

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { calibrationLine, percent, type Report } from './report.js';
 
-/** Rows of the page's table; JSON has them all. */
+/** Table rows on the page. The JSON report has all. */
 const MAX_GROUPS = 200;
 const WIDTH = 400;
 const HEIGHT = 160;
@@ -32,8 +32,8 @@ type Point = Report['series'][number];
 type Line = Report['all'];
 
 /**
- * The report as one page that asks nobody for anything: no script, and of styles its own alone. What names
- * hold is text on it.
+ * Renders the report as a self-contained page: no scripts, no requests, and only its own styles. Names
+ * are escaped.
  */
 export function reportPage(report: Report): string {
   const hash = createHash('sha256').update(STYLE).digest('base64');
@@ -43,17 +43,17 @@ export function reportPage(report: Report): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>Rehearsal of ${text(report.from)}</title>
+<title>Traffic replay of ${text(report.from)}</title>
 <style>${STYLE}</style></head><body><main>
-<h1>Rehearsal</h1>
+<h1>Traffic replay</h1>
 <p>${text(report.from)} to ${text(report.to)}: ${text(report.changes.join('; '))}.</p>
-${report.passed_bounds.map((line) => `<p class="bad"><strong>Beyond its bound:</strong> ${text(line)}</p>`).join('')}
+${report.passed_bounds.map((line) => `<p class="bad"><strong>Bound exceeded:</strong> ${text(line)}</p>`).join('')}
 ${report.warnings.map((line) => `<p class="bad"><strong>Warning:</strong> ${text(line)}</p>`).join('')}
 <p class="soft">${text(calibrationLine(report))}</p>
 <h2>All requests</h2>
 ${summary(report.all)}
 <h2>Over time</h2>
-<p><span class="key-before">━━ as it was</span> &nbsp; <span class="key-after">╍╍ with the change</span></p>
+<p><span class="key-before">━━ as logged</span> &nbsp; <span class="key-after">╍╍ with the change</span></p>
 <div class="plots">${plots(report)}</div>
 <h2>By provider</h2>
 ${table(
@@ -69,12 +69,12 @@ ${table(
     .slice(0, MAX_GROUPS)
     .map((each) => ({ names: [each.tenant, each.model], line: each })),
 )}
-<h2>What this does not tell</h2>
+<h2>Not simulated</h2>
 <ul>${report.not_simulated.map((line) => `<li>${text(line)}</li>`).join('')}</ul>
-<p class="soft">Of ${report.asked_in_log} requests the log has what was asked for beyond a model; of the others the chain is inferred from their attempts.
-${report.not_played} requests could not be played again and count as the log has them. Calls to vendors:
-${report.vendor_calls.log} as in the log, ${report.vendor_calls.fault} met what was taken away, ${report.vendor_calls.learned} as learned
-from the window, ${report.vendor_calls.guessed} guessed.</p>
+<p class="soft">The log has the request options of ${report.asked_in_log} requests; for the others, the fallback chain is inferred from their attempts.
+${report.not_played} requests could not be replayed and count as logged. Calls to vendors:
+${report.vendor_calls.log} as logged, ${report.vendor_calls.fault} failed because of the change, ${report.vendor_calls.learned} drawn from
+the window's statistics, ${report.vendor_calls.guessed} guessed.</p>
 </main></body></html>
 `;
 }
@@ -85,21 +85,21 @@ function summary({ before, after, added_first_ms, added_total_ms, cost_increase 
   const rows: [string, string, string][] = [
     ['Requests', number(before.requests), number(after.requests)],
     ['Failed', number(before.failed), number(after.failed)],
-    ['402: no credits', number(before.no_credits), number(after.no_credits)],
-    ['429: too many', number(before.too_many), number(after.too_many)],
+    ['402: insufficient credits', number(before.no_credits), number(after.no_credits)],
+    ['429: rate limited', number(before.too_many), number(after.too_many)],
     [
-      'Charged, in credits',
+      'Charged to tenants, credits',
       number(before.cost),
       `${number(after.cost)} (${percent(cost_increase)})`,
     ],
-    ['Taken by vendors, in credits', number(before.vendor_cost), number(after.vendor_cost)],
+    ['Vendor cost, credits', number(before.vendor_cost), number(after.vendor_cost)],
     ['First content, ms (p50 / p95 / p99)', quantiles(before.first_ms), quantiles(after.first_ms)],
     ['Whole answer, ms (p50 / p95 / p99)', quantiles(before.total_ms), quantiles(after.total_ms)],
     ['Added to the first content, ms', '', quantiles(added_first_ms)],
     ['Added to the whole answer, ms', '', quantiles(added_total_ms)],
   ];
-  return `<div class="scroll" role="region" aria-label="All requests" tabindex="0"><table><caption>As they were, and with the change</caption>
-<thead><tr><th scope="col" class="name">Figure</th><th scope="col">As it was</th><th scope="col">With the change</th></tr></thead>
+  return `<div class="scroll" role="region" aria-label="All requests" tabindex="0"><table><caption>As logged, and with the change</caption>
+<thead><tr><th scope="col" class="name">Figure</th><th scope="col">As logged</th><th scope="col">With the change</th></tr></thead>
 <tbody>${rows.map(([name, one, other]) => `<tr><th scope="row">${text(name)}</th><td>${text(one)}</td><td>${text(other)}</td></tr>`).join('')}</tbody></table></div>`;
 }
 
@@ -175,7 +175,7 @@ function plot(
   const begin = series[0]?.at.slice(0, 16) ?? '';
   const end = series.at(-1)?.at.slice(0, 16) ?? '';
   const sum = (values: readonly number[]): string => number(Math.max(0, ...values));
-  const label = `${title}: at most ${sum(before)} as it was and ${sum(after)} with the change`;
+  const label = `${title}: at most ${sum(before)} as logged and ${sum(after)} with the change`;
   return `<figure><figcaption>${text(title)}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${text(label)}">
 <line class="axis" x1="${LEFT}" y1="${base}" x2="${WIDTH - RIGHT}" y2="${base}"/><line class="axis" x1="${LEFT}" y1="${TOP}" x2="${LEFT}" y2="${base}"/>
 <text class="tick" x="${LEFT - 6}" y="${TOP + 8}" text-anchor="end">${text(short(most))}</text><text class="tick" x="${LEFT - 6}" y="${base}" text-anchor="end">0</text>
@@ -183,7 +183,7 @@ function plot(
 ${line('before', before)}${line('after', after)}</svg></figure>`;
 }
 
-/** As `3.3M`, where there is little room. */
+/** Formats as `3.3M` where space is limited. */
 function short(value: number): string {
   return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 }
@@ -200,7 +200,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML has it, in attributes too. */
+/** Escapes text for HTML, including attributes. */
 function text(value: string): string {
   return value.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

@@ -2,7 +2,7 @@ import { oneLine } from '../../platform/text/one-line.js';
 import { formatTable } from '../format-table.js';
 import { calibrationLine, percent, type Report } from './report.js';
 
-/** Groups on the terminal; JSON has them all. */
+/** Groups shown in the terminal. The JSON report has all. */
 const MAX_GROUPS = 25;
 const LONGEST_NAME = 40;
 
@@ -13,7 +13,7 @@ const HEADING = [
 
 type Line = Report['all'];
 
-/** The report for the terminal, in lines. */
+/** Renders the report for the terminal. */
 export function reportLines(report: Report): string[] {
   const groups = report.groups.slice(0, MAX_GROUPS);
   const left = report.groups.length - groups.length;
@@ -28,21 +28,21 @@ export function reportLines(report: Report): string[] {
   ];
   const { vendor_calls: calls, all } = report;
   return [
-    `Rehearsal of ${report.from} to ${report.to}: ${report.changes.join('; ')}`,
+    `Traffic replay of ${report.from} to ${report.to}: ${report.changes.join('; ')}`,
     calibrationLine(report),
     '',
     ...formatTable(rows),
-    ...(left > 0 ? [`… and ${left} more; --json has all of them.`] : []),
+    ...(left > 0 ? [`… and ${left} more; --json writes all of them.`] : []),
     '',
-    `Vendors would have taken ${all.after.vendor_cost} credits rather than ${all.before.vendor_cost}.`,
+    `Vendor cost: ${all.after.vendor_cost} credits instead of ${all.before.vendor_cost}.`,
     `First content p50/p95/p99: ${times(all.before.first_ms)} before, ${times(all.after.first_ms)} after, in ms.`,
-    `Calls to vendors: ${calls.log} as in the log, ${calls.fault} met what was taken away, ${calls.learned} as learned from the window, ${calls.guessed} guessed.`,
-    `Of ${report.asked_in_log} requests the log has what was asked for beyond a model; of the others the chain is inferred from their attempts.`,
-    `${report.not_played} requests could not be played again and count as the log has them.`,
+    `Calls to vendors: ${calls.log} as logged, ${calls.fault} failed because of the change, ${calls.learned} drawn from the window's statistics, ${calls.guessed} guessed.`,
+    `The log has the request options of ${report.asked_in_log} requests; for the others, the fallback chain is inferred from their attempts.`,
+    `${report.not_played} requests could not be replayed and count as logged.`,
     ...report.warnings.map((warning) => `Warning: ${warning}`),
     'Not simulated:',
     ...report.not_simulated.map((line) => `- ${line}`),
-    ...report.passed_bounds.map((line) => `Beyond its bound: ${line}`),
+    ...report.passed_bounds.map((line) => `Bound exceeded: ${line}`),
     `Done in ${report.seconds} s.`,
   ];
 }

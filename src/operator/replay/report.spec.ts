@@ -20,7 +20,7 @@ function result(row: WindowRow, fields: Partial<ReplayResult> = {}): ReplayResul
   };
 }
 
-/** Ten requests, of which the last two fail or are refused, and one takes longer and costs more. */
+/** Ten requests: the last two fail or are refused, and one takes longer and costs more. */
 function comparison(model = 'openai/gpt-x') {
   const compared = new Comparison(WINDOW);
   const logged = new Logged();
@@ -47,13 +47,13 @@ function report(model?: string, tenant = 'acme') {
   const { compared, logged } = comparison(model);
   return makeReport({
     ...{ window: WINDOW, changes: ['without openai'], comparison: compared, logged },
-    ...{ notPlayed: 0, asked: 4, calls: { log: 8, fault: 2, learned: 1, guessed: 0 } },
+    ...{ notPlayed: 0, withOptions: 4, calls: { log: 8, fault: 2, learned: 1, guessed: 0 } },
     ...{ tenantNames: new Map([[TENANT, tenant]]), warnings: [], passed: ['x'], seconds: 1.26 },
   });
 }
 
 describe(Durations.name, () => {
-  it('tells quantiles to a few per cent, of what was longer and what was shorter', () => {
+  it('estimates quantiles of positive and negative durations to a few percent', () => {
     const durations = new Durations();
     expect(durations.quantile(0.5)).toBeUndefined();
     for (let ms = -100; ms <= 900; ms++) durations.add(ms);
@@ -66,7 +66,7 @@ describe(Durations.name, () => {
 });
 
 describe(makeReport.name, () => {
-  it('counts what became of the requests both times', () => {
+  it('counts outcomes with and without the change', () => {
     const { all, groups, calibration, providers, series } = report();
     expect(all).toMatchObject({
       before: { requests: 10, answered: 10, failed: 0, no_credits: 0, cost: 20_000 },
@@ -84,7 +84,7 @@ describe(makeReport.name, () => {
     expect(series.filter(({ before }) => before.requests > 0)).toHaveLength(10);
   });
 
-  it('is calibrated where the replay of what was costs what it did', () => {
+  it('is calibrated when the replay without changes costs what was logged', () => {
     const { compared, logged } = comparison();
     const input = {
       ...{
@@ -93,7 +93,7 @@ describe(makeReport.name, () => {
         comparison: compared,
         logged,
         notPlayed: 0,
-        asked: 0,
+        withOptions: 0,
         warnings: [],
       },
       ...{ calls: { log: 0, fault: 0, learned: 0, guessed: 0 }, passed: [], seconds: 0 },
@@ -120,13 +120,13 @@ describe(passedBounds.name, () => {
     [{ max402: 1, max429: 0 }, 0],
     [{ max402: 0, maxFailures: 0 }, 2],
     [{}, 0],
-  ])('holds %j to what was found', (bounds, passed) => {
+  ])('checks %j', (bounds, passed) => {
     expect(passedBounds(bounds, comparison().compared)).toHaveLength(passed);
   });
 });
 
 describe(reportPage.name, () => {
-  it('asks nobody for anything, and has no script', () => {
+  it('makes no requests and has no scripts', () => {
     const page = reportPage(report());
     expect(page).toMatch(
       /Content-Security-Policy" content="default-src 'none'; style-src 'sha256-/,
@@ -138,7 +138,7 @@ describe(reportPage.name, () => {
     expect(page.match(/role="img" aria-label="[^"]+"/g)).toHaveLength(4);
   });
 
-  it('shows hostile names as text', () => {
+  it('escapes hostile names', () => {
     const page = reportPage(report(HOSTILE, HOSTILE));
     expect(page).not.toMatch(/<script|<img/);
     expect(page).toContain('&lt;script&gt;alert(&quot;1&quot;)');
@@ -146,13 +146,13 @@ describe(reportPage.name, () => {
 });
 
 describe(reportLines.name, () => {
-  it('lets no name move the cursor of a terminal', () => {
+  it('escapes terminal control characters in names', () => {
     const lines = reportLines(report(HOSTILE, HOSTILE)).join('\n');
     for (const mark of ['\u001b', '\u202e']) expect(lines).not.toContain(mark);
     expect(lines).toContain('<script>');
     expect(lines).toContain('+10.00 %');
-    expect(lines).toContain('Calibration: the log has 20000 credits');
-    expect(lines).toContain('Beyond its bound: x');
+    expect(lines).toContain('Calibration: logged 20000 credits');
+    expect(lines).toContain('Bound exceeded: x');
   });
 });
 
@@ -166,7 +166,7 @@ describe(readTarget.name, () => {
     expect(readTarget(text)).toEqual({ text, ...expected });
   });
 
-  it.each(['', ':gpt', '@eu', 'open ai', 'openai:', 'openai@'])('takes no %j', (text) => {
+  it.each(['', ':gpt', '@eu', 'open ai', 'openai:', 'openai@'])('rejects %j', (text) => {
     expect(readTarget(text)).toBeUndefined();
   });
 });

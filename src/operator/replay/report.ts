@@ -4,17 +4,17 @@ import type { OutcomeSource } from './vendor-outcomes.js';
 import type { Window } from './log-window.js';
 
 const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99 } as const;
-/** Further off, a replay of what was says little about what would have been. */
+/** With a larger deviation, the replay is too inaccurate to rely on. */
 export const LARGEST_DEVIATION = 0.05;
 
-/** What a rehearsal cannot tell. */
+/** Limitations of a replay. */
 export const NOT_SIMULATED = [
-  "What callers asked for beyond a model where the log does not have it (older rows, jobs): a request's chain is then what its log row shows to have been asked, and its hold is that of a request without a limit.",
-  'How slow or limited vendors become under traffic that moves to them; they answer as they did in the window.',
-  'Budgets, limits of end users, guardrails and answers from the cache; requests and tokens per minute are only looked at with --scale and --speed.',
-  'Instances of their own: there is one memory of routes, as if one process had served all.',
-  'Callers who would have left, or sent their requests again, because of what was changed.',
-  'Streams that break off are not gone on with where they were not in the log. Those that were are priced at the route that answered last. Kept answers cost and take what the log says.',
+  'Request options that the log lacks (older rows, jobs): the fallback chain is inferred from the attempts, and the hold is that of a request without an output limit.',
+  'Vendors slowing down or rate limiting because traffic moves to them: they respond as they did in the window.',
+  'Budgets, end-user limits, guardrails and new cache hits; requests and tokens per minute are limited only with --scale and --speed.',
+  'Separate instances: routing state is shared, as if one process had served everything.',
+  'Callers that would have disconnected or retried because of the change.',
+  'Stream recovery beyond what the log shows. Recovered streams are priced at the route that answered last. Cached answers cost and take what was logged.',
 ] as const;
 
 export interface ReportInput {
@@ -23,8 +23,8 @@ export interface ReportInput {
   readonly comparison: Comparison;
   readonly logged: Logged;
   readonly notPlayed: number;
-  /** Requests of which the log has what was asked for beyond a model. */
-  readonly asked: number;
+  /** Number of requests whose options were logged. */
+  readonly withOptions: number;
   readonly calls: Readonly<Record<OutcomeSource, number>>;
   readonly tenantNames: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
@@ -34,7 +34,7 @@ export interface ReportInput {
 
 export type Report = ReturnType<typeof makeReport>;
 
-/** All that was found, as JSON has it. Money is credits, times are milliseconds. */
+/** Returns all results in the form of the JSON report. Money is in credits, times are in milliseconds. */
 export function makeReport(input: ReportInput) {
   const { comparison, logged, tenantNames, window } = input;
   const { all } = comparison;
@@ -73,7 +73,7 @@ export function makeReport(input: ReportInput) {
       ...pairOf(pair),
     })),
     vendor_calls: input.calls,
-    asked_in_log: input.asked,
+    asked_in_log: input.withOptions,
     not_played: input.notPlayed,
     not_simulated: NOT_SIMULATED,
     warnings: input.warnings,
@@ -115,17 +115,17 @@ function quantilesOf(durations: Durations) {
   };
 }
 
-/** JSON has no infinity; null: from nothing. */
+/** JSON has no infinity, so a change from zero is null. */
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** What the replay without any change comes to, beside what the log says. */
+/** Compares the replay without any change to the log. */
 export function calibrationLine({ calibration }: Report): string {
   const { logged, replayed } = calibration;
   return (
-    `Calibration: the log has ${logged.cost} credits charged (${logged.vendor_cost} to vendors), ` +
-    `${logged.failed} failures, ${logged.no_credits} × 402 and ${logged.too_many} × 429; the replay without changes ` +
+    `Calibration: logged ${logged.cost} credits charged (${logged.vendor_cost} vendor cost), ` +
+    `${logged.failed} failures, ${logged.no_credits} × 402 and ${logged.too_many} × 429; replayed without changes ` +
     `${replayed.cost} (${percent(calibration.cost_deviation)}), ${replayed.vendor_cost} ` +
     `(${percent(calibration.vendor_cost_deviation)}), ${replayed.failed}, ${replayed.no_credits} and ${replayed.too_many}.`
   );
@@ -136,9 +136,9 @@ export function isCalibrated({ calibration }: Report): boolean {
   return deviation !== null && Math.abs(deviation) <= LARGEST_DEVIATION;
 }
 
-/** A share as a change in per cent; null: from nothing. */
+/** Formats a relative change in percent. Null means a change from zero. */
 export function percent(share: number | null): string {
-  if (share === null) return 'from nothing';
+  if (share === null) return 'from 0';
   const text = (share * 100).toFixed(2);
   return `${share < 0 ? '' : '+'}${text} %`;
 }

@@ -16,7 +16,7 @@ import { LearnedVendors } from './learned-vendors.js';
 import { ArchivedWindow, type Spent } from './archived-window.js';
 import { beginReading, rowsOf, type Window, type WindowRow } from './log-window.js';
 import { ReplayConfig } from './replay-config.js';
-import { readWorld, type ReplayWorld } from './replay-environment.js';
+import { readEnvironment, type ReplayEnvironment } from './replay-environment.js';
 import { ReplayLimits } from './replay-limits.js';
 import { ReplayTime } from './replay-time.js';
 import { Replay } from './replay.js';
@@ -25,35 +25,35 @@ import { makeReport, type Report } from './report.js';
 import { draw } from './seeded-draw.js';
 import { VirtualClock } from './virtual-clock.js';
 
-/** Requests that come with more traffic come within so long of the one that they are like. */
+/** Copies added by `--scale` arrive within this time after the original. */
 const SCATTER_MS = 60_000;
 
 const NO_BUCKET = 'S3_BUCKET is not set here';
 
-/** What is rehearsed. */
+/** Options of a replay. */
 export interface ReplaySettings {
   readonly window: Window;
   readonly without: readonly Target[];
-  /** When that is taken away; within the window. */
+  /** When `without` is removed; within the window. */
   readonly withoutSpan: Window;
   readonly faultKind: FaultKind;
-  /** Times the traffic. */
+  /** Traffic multiplier. */
   readonly scale: number;
-  /** Times as fast as they did requests come. */
+  /** Factor by which requests arrive faster. */
   readonly speed: number;
   readonly bounds: Bounds;
 }
 
-/** There is nothing to rehearse with; the message is for the operator. */
+/** Thrown when there is nothing to replay. The message is for the operator. */
 export class ReplayError extends Error {
   override readonly name = 'ReplayError';
 }
 
 /**
- * Plays a window of the request log twice, as it was and with a change, and compares the two. Reads in one
- * transaction in which nothing can be written.
+ * Replays a window of the request log with and without a change and compares the results. Reads in one
+ * read-only transaction.
  *
- * @throws ReplayError when the window has no requests, or a provider is unknown
+ * @throws ReplayError when the window has no requests or a provider is unknown
  */
 export async function runReplay(
   replay: ReplaySettings,
@@ -85,12 +85,12 @@ export async function runReplay(
 async function connect(url: string): Promise<Client> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'model-gateway rehearsal',
+    application_name: 'model-gateway replay',
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     options: '-c default_transaction_read_only=on',
   });
-  // One that dies fails the statement under way; unheard it would end the process.
+  // A lost connection also fails the current statement. Unhandled, the event would end the process.
   client.on('error', () => undefined);
   await client.connect();
   return client;
@@ -121,24 +121,24 @@ async function compare(sources: Sources, note: (line: string) => void): Promise<
     }
   }
   if (vendors.rows === 0) throw new ReplayError(emptyWindow(window, unread));
-  note(`${vendors.rows} requests were read; they are played again now.`);
+  note(`${vendors.rows} requests were read. Replaying them.`);
   const spentSince = async (since: Span): Promise<Spent> =>
     isRead ? (await ArchivedWindow.find(client, archive, since)).spent() : new Map();
-  const world = await readWorld(client, window, vendors, spentSince);
+  const environment = await readEnvironment(client, window, vendors, spentSince);
   const faults = new Faults(without, replay.faultKind, replay.withoutSpan);
   const comparison = new Comparison(window);
   const { before, after, notPlayed } = await play(
-    { ...sources, archived, world, vendors, faults },
+    { ...sources, archived, environment, vendors, faults },
     comparison,
   );
   const fault = before.fault ?? after.fault;
   if (fault !== undefined) throw toError(fault);
   const notMet = without.filter(({ text }) => !faults.met.has(text));
   const warnings = [
-    ...notMet.map(({ text }) => `nothing went to ${text}, so nothing was taken away.`),
+    ...notMet.map(({ text }) => `no request went to ${text}, so removing it had no effect.`),
     ...(unread > 0
       ? [
-          `parts of the window may lie in the archive (${unread} files), which is not read: ${NO_BUCKET}.`,
+          `parts of the window may be in the archive (${unread} files), which cannot be read: ${NO_BUCKET}.`,
         ]
       : []),
   ];
@@ -146,8 +146,8 @@ async function compare(sources: Sources, note: (line: string) => void): Promise<
     ...{ window, comparison, logged, notPlayed, warnings },
     changes: describeChanges(replay),
     calls: after.calls,
-    asked: vendors.askedRows,
-    tenantNames: world.tenantNames,
+    withOptions: vendors.rowsWithOptions,
+    tenantNames: environment.tenantNames,
     passed: passedBounds(replay.bounds, comparison),
     seconds: (performance.now() - startMs) / 1_000,
   });
@@ -155,14 +155,14 @@ async function compare(sources: Sources, note: (line: string) => void): Promise<
 
 interface Setting extends Sources {
   readonly archived: ArchivedWindow | undefined;
-  readonly world: ReplayWorld;
+  readonly environment: ReplayEnvironment;
   readonly vendors: LearnedVendors;
   readonly faults: Faults;
 }
 
-/** Both replays side by side, so that no more is kept of a request than until the second has ended it. */
+/** Runs both replays side by side, so that a request is held only until the second has finished it. */
 async function play(setting: Setting, comparison: Comparison) {
-  const { replay, config, client, archived, world, vendors, faults } = setting;
+  const { replay, config, client, archived, environment, vendors, faults } = setting;
   const { window, scale, speed } = replay;
   const fromMs = window.from.getTime();
   let notPlayed = 0;
@@ -174,8 +174,8 @@ async function play(setting: Setting, comparison: Comparison) {
       if (isAfter && !result.isPlayed) notPlayed++;
       comparison.note(which, result);
     };
-    const replayConfig = new ReplayConfig(config, world, vendors.providers);
-    const options = { world, vendors, time, onEnd, config: replayConfig };
+    const replayConfig = new ReplayConfig(config, environment, vendors.providers);
+    const options = { environment, vendors, time, onEnd, config: replayConfig };
     const limits = new ReplayLimits(clock, scale > 1 || speed > 1);
     const replay = new Replay(isAfter ? { ...options, faults, limits } : options);
     return { clock, time, replay };
@@ -195,7 +195,7 @@ async function play(setting: Setting, comparison: Comparison) {
   return { before: before.replay, after: after.replay, notPlayed };
 }
 
-/** When a request comes in, and those that are like it; with less traffic it may not come at all. */
+/** Yields the arrivals of a request and its copies. With `--scale` below 1 it may not arrive at all. */
 function* arrivalsOf(row: WindowRow, scale: number): Generator<[copy: number, atMs: number]> {
   const atMs = row.createdAt.getTime();
   const part = scale % 1;
@@ -223,7 +223,7 @@ function describeChanges({
 function emptyWindow({ from, to }: Window, unread: number): string {
   const where =
     unread > 0
-      ? `; ${unread} files of the archive may have some, which is not read: ${NO_BUCKET}`
+      ? `; ${unread} files of the archive may contain some but cannot be read: ${NO_BUCKET}`
       : '';
   return `the log has no requests from ${from.toISOString()} to ${to.toISOString()}${where}`;
 }

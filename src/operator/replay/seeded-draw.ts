@@ -1,11 +1,11 @@
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
-/** Behind each text, so that no two lists of them are one. */
+/** Separates texts, so that different lists never hash alike. */
 const END = 10;
 
 /**
- * A fraction from 0 up to, but not including, 1: the same for the same texts. So a request is as lucky in one
- * replay as in another, and what differs between two replays is what was changed, and nothing else.
+ * Returns a pseudo-random fraction in [0, 1) that depends only on the texts. A request therefore draws
+ * the same value in every replay, and two replays differ only by the change.
  */
 export function draw(...texts: readonly (string | number)[]): number {
   let hash = FNV_OFFSET;

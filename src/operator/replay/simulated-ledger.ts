@@ -10,13 +10,13 @@ import { SpendLimits, type SpendLimitRow } from '../../core/ledger/spend-limits.
 import type { BillableRequest } from '../../canonical/billable-request.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 
-/** A monthly spend limit, and what was spent of it when the window began, in credits. */
+/** A monthly spend limit and the credits spent of it before the window. */
 export interface MonthlyLimit {
   readonly limit: number;
   readonly spent: number;
 }
 
-/** Purses and limits as the window found them. */
+/** Balances and limits at the start of the window. */
 export interface TenantBalances {
   /** Credits, by tenant. */
   readonly balances: ReadonlyMap<string, number>;
@@ -24,22 +24,22 @@ export interface TenantBalances {
   readonly keyLimits: ReadonlyMap<string, MonthlyLimit>;
 }
 
-/** Spent and set aside in a calendar month (UTC). */
+/** Credits spent and held in a calendar month (UTC). */
 interface MonthUse {
   month: number;
   spent: number;
   held: number;
 }
 
-/** A hold of the ledger's own, and on which limits it counts. */
+/** A hold and the limits that it counts towards. */
 export interface SimulatedHold {
   readonly hold: Hold;
   readonly keyIds: readonly string[];
 }
 
 /**
- * The ledger's decisions and arithmetic over purses in memory: the same functions decide as in the service, and
- * nothing is written. Each operation is a transaction of its own.
+ * Simulates the ledger on balances in memory. The service's own functions decide, and nothing is
+ * written. Each operation corresponds to one transaction.
  */
 export class SimulatedLedger {
   private readonly accounts = new AccountStates();
@@ -47,7 +47,7 @@ export class SimulatedLedger {
   private readonly timer = new CoarseTimer();
   private readonly tenantUse = new Map<string, MonthUse>();
   private readonly keyUse = new Map<string, MonthUse>();
-  /** The keys with a limit on which the requests of a key count, by its id. */
+  /** For each key id, the keys with a limit that its requests count towards. */
   private readonly chains = new Map<string, readonly string[]>();
 
   constructor(
@@ -65,18 +65,18 @@ export class SimulatedLedger {
     }
   }
 
-  /** Of a tenant, what no hold has claimed. */
+  /** Returns a tenant's credits that are not held. */
   available(tenantId: string): number {
     return this.accounts.available(tenantId);
   }
 
-  /** A grant, a correction or a refund; signed credits. */
+  /** Adds a grant, a correction or a refund, in signed credits. */
   add(tenantId: string, credits: number): void {
     this.accounts.charge(tenantId, -credits);
   }
 
   /**
-   * Sets aside what the request can cost on its first route.
+   * Holds the possible cost of the request on its first route.
    *
    * @throws InsufficientCreditsError, SpendLimitError when it does not fit
    */
@@ -87,8 +87,8 @@ export class SimulatedLedger {
     const { tenantId, apiKeyId, spendLimits } = caller;
     const { model, provider } = route;
     const spendLimited = spendLimits !== undefined;
-    const asked = { requestId, tenantId, apiKeyId, amount, endpoint, streamed, createdAt };
-    const operation = Object.assign(asked, { model, provider, spendLimited });
+    const fields = { requestId, tenantId, apiKeyId, amount, endpoint, streamed, createdAt };
+    const operation = Object.assign(fields, { model, provider, spendLimited });
     const entry = new HoldEntry(
       range ? Object.assign(operation, { range }) : operation,
       this.timer,
@@ -113,9 +113,9 @@ export class SimulatedLedger {
   }
 
   /**
-   * Gives a hold back and takes a charge.
+   * Releases a hold and takes a charge.
    *
-   * @param maxCost credits, the most that the request's caller allows
+   * @param maxCost the caller's limit in credits
    */
   settle({ hold, keyIds }: SimulatedHold, charge: Charge, maxCost?: number): PayableCharge {
     const { caller, request, credits } = hold;
@@ -127,7 +127,7 @@ export class SimulatedLedger {
     return payable;
   }
 
-  /** Takes what the log says that a request cost which is not played again. */
+  /** Charges the logged cost of a request that is not replayed. */
   take(caller: Caller, credits: number): void {
     const charge = { modelCharge: credits, byokPlatformFee: 0, managedToolFee: 0 };
     const { cost } = takeCharge(this.accounts, caller.tenantId, charge);
@@ -137,7 +137,7 @@ export class SimulatedLedger {
   private decide(entry: Reservation): void {
     const limits = entry.isLimited ? this.limitsOf(entry) : undefined;
     admitRequests(this.accounts, [entry], this.open, limits);
-    // Nobody waits for it; it only is to be watched no longer.
+    // Ends its timer. The result is not awaited.
     entry.succeed();
   }
 

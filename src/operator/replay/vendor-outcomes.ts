@@ -6,28 +6,29 @@ import type { Faults } from './faults.js';
 import { latestCall, type WindowRow } from './log-window.js';
 import { failureOf, paceOf, type LearnedFailure, type LearnedVendors } from './learned-vendors.js';
 
-/** Who said what a call came to: what was taken away, the log, or what was learned from it, or nobody. */
+/** Where a call's outcome comes from: the change, the log, the window's statistics, or a guess. */
 export type OutcomeSource = 'fault' | 'log' | 'learned' | 'guessed';
 
-/** What a call to a vendor comes to. */
+/** The outcome of a call to a vendor. */
 export interface VendorOutcome {
-  /** To the first content, or to a failure before it. */
+  /** Time to first content, or to a failure before it. */
   readonly firstMs: number;
-  /** From the first content to the end, or to a failure in the middle. */
+  /** Time from first content to the end, or to a failure midway. */
   readonly restMs: number;
-  /** Undefined: a whole answer. */
+  /** Undefined for a complete answer. */
   readonly failure: LearnedFailure | undefined;
-  readonly breaksOff: boolean;
-  /** Credits that the vendor took for a call that failed. */
+  /** True when the failure comes after the first content. */
+  readonly isInterrupted: boolean;
+  /** Credits that the vendor charged for a failed call. */
   readonly wasted: number;
   readonly source: OutcomeSource;
 }
 
-/** What vendors do to one request: what its log row says of a route comes first, and once. */
+/** Yields the outcomes of one request's calls. Each logged call of a route is used once, first. */
 export class VendorOutcomes {
   private readonly logged = new Map<string, LoggedAttempt[]>();
   private readonly last: LoggedAttempt | undefined;
-  private asked = 0;
+  private calls = 0;
 
   constructor(
     private readonly row: WindowRow,
@@ -44,12 +45,12 @@ export class VendorOutcomes {
   }
 
   /**
-   * Of the next call.
+   * Returns the outcome of the next call.
    *
-   * @param nowMs the time of the log
+   * @param nowMs time in the log
    */
   next(route: PlannedRoute, limits: CallLimits, nowMs: number): VendorOutcome {
-    this.asked++;
+    this.calls++;
     const fault = this.faults?.of(route, nowMs);
     if (fault) {
       const limitMs = Math.min(limits.firstByteMs, limits.requestMs);
@@ -63,9 +64,9 @@ export class VendorOutcomes {
 
   private ofLog(logged: LoggedAttempt[], route: PlannedRoute, nowMs: number): VendorOutcome {
     const [attempt] = logged;
-    if (attempt!.outcome === 'outpaced') return this.outpaced(attempt!, route, nowMs);
+    if (attempt!.outcome === 'outpaced') return this.superseded(attempt!, route, nowMs);
     const failure = failureOf(attempt!);
-    // One that failed goes on to fail, at once, where the log has no second call.
+    // Without a second logged call, a failed route keeps failing, at once.
     if (logged.length > 1) logged.shift();
     else if (failure) logged[0] = { ...attempt!, duration_ms: 0, vendor_cost: 0 };
     const hasContent = attempt === this.last && this.row.firstTokenMs !== null;
@@ -74,17 +75,17 @@ export class VendorOutcomes {
     }
     const { firstMs, restMs } = paceOf(this.row, attempt!);
     const wasted = failure ? attempt!.vendor_cost : 0;
-    const breaksOff = failure !== undefined;
-    return { firstMs, restMs, failure, breaksOff, wasted, source: 'log' };
+    const isInterrupted = failure !== undefined;
+    return { firstMs, restMs, failure, isInterrupted, wasted, source: 'log' };
   }
 
-  /** All that is known of it is that it was silent until it was closed. */
-  private outpaced({ duration_ms: silentMs }: LoggedAttempt, route: PlannedRoute, nowMs: number) {
-    const fate = this.learned(route, nowMs);
-    return { ...fate, firstMs: Math.max(fate.firstMs, silentMs + 1) };
+  /** A superseded call is known only to have been silent until it was closed. */
+  private superseded({ duration_ms: silentMs }: LoggedAttempt, route: PlannedRoute, nowMs: number) {
+    const outcome = this.learned(route, nowMs);
+    return { ...outcome, firstMs: Math.max(outcome.firstMs, silentMs + 1) };
   }
 
-  /** What one vendor called a bad request, or found too long, is so for the others. */
+  /** A bad request or an exceeded context at one vendor fails at the others too. */
   private refused(route: PlannedRoute): VendorOutcome | undefined {
     for (const attempt of this.row.attempts) {
       const failure = failureOf(attempt);
@@ -97,13 +98,13 @@ export class VendorOutcomes {
   }
 
   private learned(route: PlannedRoute, nowMs: number): VendorOutcome {
-    const { vendors, row, asked } = this;
+    const { vendors, row, calls } = this;
     const name = routeName(route);
-    const failed = vendors.failure(name, nowMs, row.requestId, asked);
+    const failed = vendors.failure(name, nowMs, row.requestId, calls);
     if (failed) return failing(failed.durationMs, failed, 'learned');
-    const { firstMs, restMs, isGuess } = vendors.pace(name, row, row.requestId, asked);
+    const { firstMs, restMs, isGuess } = vendors.pace(name, row, row.requestId, calls);
     const source = isGuess ? 'guessed' : 'learned';
-    return { firstMs, restMs, failure: undefined, breaksOff: false, wasted: 0, source };
+    return { firstMs, restMs, failure: undefined, isInterrupted: false, wasted: 0, source };
   }
 }
 
@@ -112,5 +113,6 @@ function failing(
   { failure, status }: LearnedFailure,
   source: OutcomeSource,
 ): VendorOutcome {
-  return { firstMs, restMs: 0, failure: { failure, status }, breaksOff: false, wasted: 0, source };
+  const error = { failure, status };
+  return { firstMs, restMs: 0, failure: error, isInterrupted: false, wasted: 0, source };
 }

@@ -5,7 +5,7 @@ import { RouteHealth } from '../../core/routing/route-health.js';
 import { VirtualClock } from './virtual-clock.js';
 
 describe(VirtualClock.name, () => {
-  it('does what is due in order, whatever order it was asked for in', async () => {
+  it('fires timers in order of their time, not of their creation', async () => {
     const clock = new VirtualClock(1_000);
     const seen: [number, number][] = [];
     for (const ms of [50, 7, 300, 7, 120, 1, 99]) {
@@ -22,7 +22,7 @@ describe(VirtualClock.name, () => {
     expect(clock.monotonicMs()).toBe(1_300);
   });
 
-  it('follows those who wait again and again', async () => {
+  it('fires timers that are set by earlier ones', async () => {
     const clock = new VirtualClock(0);
     const signal = new Canceller();
     let ticks = 0;
@@ -39,7 +39,7 @@ describe(VirtualClock.name, () => {
     expect(clock.now()).toBe(50);
   });
 
-  it('ends a wait at once when nobody waits any more', async () => {
+  it('ends a cancelled wait at once', async () => {
     const clock = new VirtualClock(0);
     const signal = new Canceller();
     const waited = clock.wait(signal, 60_000);
@@ -48,7 +48,7 @@ describe(VirtualClock.name, () => {
     expect(await clock.wait(signal, 1)).toBe(false);
   });
 
-  it('is what the memory of routes goes by', async () => {
+  it('drives the health of routes', async () => {
     const clock = new VirtualClock(1e12);
     const health = new RouteHealth(10_000, clock);
     const route = { provider: 'openai', upstreamModel: 'gpt' };

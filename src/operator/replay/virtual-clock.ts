@@ -3,17 +3,17 @@ import type { Clock } from '../../canonical/clock.js';
 
 interface Timer {
   readonly dueMs: number;
-  /** Of two that are due at once, the one that was set first goes first. */
+  /** Orders timers that are due at the same time. */
   readonly place: number;
   readonly fire: () => void;
 }
 
 /**
- * A clock that stands still until it is told to go on, and then goes from one thing that is waited for to the
- * next. Nothing else takes any of its time, so what it shows does not depend on how fast this machine is.
+ * A clock that only advances on request, from one timer to the next. No other work takes time on it, so
+ * results do not depend on the speed of the machine.
  */
 export class VirtualClock implements Clock {
-  /** A heap, the soonest at its top. */
+  /** A binary heap, the earliest first. */
   private readonly timers: Timer[] = [];
   private places = 0;
 
@@ -28,7 +28,7 @@ export class VirtualClock implements Clock {
     return this.nowMs;
   }
 
-  /** Waits, whatever happens. */
+  /** Waits and cannot be cancelled. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.at(this.nowMs + ms, resolve));
   }
@@ -46,7 +46,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Has something done when it is that late. */
+  /** Calls `fire` at a time. */
   at(dueMs: number, fire: () => void): void {
     const timer = { dueMs: Math.max(dueMs, this.nowMs), place: this.places++, fire };
     const { timers } = this;
@@ -60,7 +60,7 @@ export class VirtualClock implements Clock {
     timers[index] = timer;
   }
 
-  /** Goes on to a moment, and does all that is due by then, in order. */
+  /** Advances to a time and fires all timers due by then, in order. */
   async advanceTo(endMs: number): Promise<void> {
     for (;;) {
       const next = this.timers[0];
@@ -68,14 +68,14 @@ export class VirtualClock implements Clock {
       this.pop();
       this.nowMs = Math.max(this.nowMs, next.dueMs);
       next.fire();
-      // All that follows from it at once has been done when the queue of promises is empty, which is when ticks are
-      // next: nothing here waits for anything else. A turn of the loop of events would take several times as long.
+      // All immediate consequences have run when the promise queue is empty, which is when `nextTick`
+      // callbacks run. A turn of the event loop would take several times as long.
       await new Promise<void>((resolve) => process.nextTick(resolve));
     }
     this.nowMs = Math.max(this.nowMs, endMs);
   }
 
-  /** Goes on until nothing is waited for. */
+  /** Advances until no timers are left. */
   async finish(): Promise<void> {
     for (;;) {
       const next = this.timers[0];
