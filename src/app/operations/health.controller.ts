@@ -5,9 +5,14 @@ import {
   ApiOperation,
   ApiServiceUnavailableResponse,
   ApiTags,
-  ApiProperty,
-  ApiPropertyOptional,
 } from '@nestjs/swagger';
+import { EnumField, NumberField, StringField } from '../../platform/http/field.decorators.js';
+import {
+  EnumListField,
+  ObjectField,
+  StringListField,
+  type ListOptions,
+} from '../../platform/http/nested-field.decorators.js';
 import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { DATABASE_STATES, type DatabaseState } from '../../platform/database/database-pulse.js';
@@ -29,20 +34,19 @@ import { InstanceFit } from './instance-fit.service.js';
 const FRESH_MS = 250;
 
 class HealthDto {
-  @ApiProperty({ enum: ['ok'] })
+  @EnumField(['ok'])
   status: 'ok';
 }
 
 class ReadinessConfigDto {
-  @ApiProperty({
-    type: Number,
+  @NumberField({
     nullable: true,
     description: 'The number of its version; null before the first.',
     example: 7,
   })
   version: number | null;
 
-  @ApiProperty({
+  @StringField({
     description:
       'Of all that it is configured to do, its own variables and files included: the same on instances that do the same.',
     example: '0f3a9c55d21b',
@@ -52,46 +56,50 @@ class ReadinessConfigDto {
 
 /** Details are for operators: with an admin key, or from the machine itself. */
 class ReadinessDto {
-  @ApiProperty({
-    enum: ['ok', 'unavailable', 'stopping'],
+  @EnumField(['ok', 'unavailable', 'stopping'], {
     description: '`stopping`: requests are still answered, but send new ones elsewhere.',
   })
   status: 'ok' | 'unavailable' | 'stopping';
 
-  @ApiPropertyOptional({
-    enum: DATABASE_STATES,
+  @EnumField(DATABASE_STATES, {
+    optional: true,
     description:
       'Whether it takes writes: `read-only` and `full` refuse them, `silent` has its connections and does not answer.',
   })
   database?: DatabaseState;
 
-  @ApiPropertyOptional({
-    enum: ['in-process', 'redis', 'process'],
+  @EnumField(['in-process', 'redis', 'process'], {
+    optional: true,
     description:
       'Where rate limits are counted: in this process, as no Redis is set; in Redis; or in this process for now, as Redis is away.',
   })
   rate_limits?: 'in-process' | 'redis' | 'process';
 
-  @ApiPropertyOptional({
-    enum: ['redis', 'database', 'unreachable'],
+  @EnumField(['redis', 'database', 'unreachable'], {
+    optional: true,
     description: 'Where the queue of background work is kept.',
   })
   queue?: 'redis' | 'database' | 'unreachable';
 
-  @ApiPropertyOptional({
-    enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
-    isArray: true,
-    description: 'What is not as it should be, although chats are answered.',
-  })
+  @EnumListField<string, ListOptions & { optional: true }>(
+    ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
+    {
+      optional: true,
+      description: 'What is not as it should be, although chats are answered.',
+    },
+  )
   degraded?: string[];
 
-  @ApiPropertyOptional({
-    type: [String],
+  @StringListField({
+    optional: true,
     description: 'A sentence for each way in which this instance does not fit the others.',
   })
   reasons?: string[];
 
-  @ApiPropertyOptional({ description: 'The configuration that this instance uses.' })
+  @ObjectField(ReadinessConfigDto, {
+    optional: true,
+    description: 'The configuration that this instance uses.',
+  })
   config?: ReadinessConfigDto;
 }
 

@@ -1,23 +1,18 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
+import { EnumField } from '../../platform/http/field.decorators.js';
 import { RECOVERIES, type Recovery } from '../../canonical/routing-preferences.js';
 
-const WORDS = RECOVERIES.map((recovery) => `\`${recovery}\``).join(', ');
-
-/** What a body changes. */
+/** Settings in a body. */
 export class UpdateTenantSettingsDto {
-  @ApiProperty({
-    enum: RECOVERIES,
+  @EnumField(RECOVERIES, {
     description:
-      'Who goes on with a stream that breaks off after its first content, for requests that do not say so by `recovery` or `X-Gateway-Recovery`: nobody, another route of the same model, or one of the other models in `models` too.',
+      'Whether streams interrupted after their first content are recovered: not at all, over another route of the same model, or also by other models in `models`. Requests override it with `recovery` or `X-Gateway-Recovery`.',
     example: 'continue',
   })
-  @IsIn(RECOVERIES, { message: `recovery is one of ${WORDS}` })
   recovery!: Recovery;
 }
 
-/** What holds for all of a tenant's requests that do not say otherwise. */
+/** Defaults of a tenant's requests. */
 export class TenantSettingsDto extends UpdateTenantSettingsDto {
-  @ApiProperty({ enum: ['settings'] })
+  @EnumField(['settings'])
   object!: 'settings';
 }

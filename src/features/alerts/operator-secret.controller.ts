@@ -1,5 +1,6 @@
 import { Controller, Header, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { DateTimeField, StringField } from '../../platform/http/field.decorators.js';
 import { CurrentAuthor, type Author } from '../../core/access/author.js';
 import { Operator } from '../../core/access/operator.decorator.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
@@ -8,16 +9,13 @@ import { OPERATOR_ID, WebhookSecrets } from '../../platform/outbound/webhook-sec
 
 /** The answer to a rotation. */
 class OperatorWebhookSecretDto {
-  @ApiProperty({
+  @StringField({
     description: 'The key of the HMAC-SHA256 in `X-Gateway-Signature`, as a whole.',
     example: 'whsec_mb0ck3VhV9pW8Jr0dV7l2n4Xq6sT1uYzA5bC8dE3fGh',
   })
   secret!: string;
 
-  @ApiProperty({
-    format: 'date-time',
-    description: 'Until then alerts are signed with the secret of before as well.',
-  })
+  @DateTimeField({ description: 'Until then alerts are signed with the secret of before as well.' })
   previous_until!: string;
 }
 
