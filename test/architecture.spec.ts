@@ -68,6 +68,14 @@ const CODE_FOLDERS = [
 /** A file of the code as a page spells one, `ledger.service.ts` or `core/ledger/ledger.service.ts`. */
 const NAMED_FILE = /`(\w[\w./-]*\.(?:ts|mjs))`/g;
 
+/** Where the decorators are made that declare a field of a DTO. */
+const FIELD_DECORATORS = [
+  'src/platform/http/field.decorators.ts',
+  'src/platform/http/nested-field.decorators.ts',
+];
+/** What those decorators apply together: validation and description. */
+const PARTS_OF_FIELDS = /^(?:Api(?:Hide)?Property(?:Optional)?|ValidateNested|Is[A-Z][a-z]+)$/;
+
 const RULES: [string, (file: SourceFile) => string[]][] = [
   ['imports run one way, from a room to those below it', findImportsUpOrAcross],
   ['an import names a file that exists, or in one place a migration', findBrokenImports],
@@ -79,6 +87,7 @@ const RULES: [string, (file: SourceFile) => string[]][] = [
   ['vendors are told apart in few places only', findVendorNames],
   ['a vendor is reached by the list of vendors only', findVendorImports],
   ['services know nothing of Express', findExpressInServices],
+  ['a field of a DTO is declared by one decorator', findBareFields],
 ];
 
 describe('the layout of src', () => {
@@ -141,6 +150,8 @@ describe('each rule on the layout', () => {
     [ENVIRONMENT, 'export const environment = process.env;'],
     ['src/vendors/openai/openai.adapter.ts', "if (id === 'openai') run();"],
     ['src/features/chat/chat.controller.ts', "import type { Response } from 'express';"],
+    ['src/features/jobs/jobs.dto.ts', 'class A { @StringField() b!: string; }'],
+    ['src/platform/config/env.dto.ts', "import { IsString } from 'class-validator';"],
   ])('lets %s pass with %s', (path, text) => {
     expect(find(path, text)).toEqual([]);
   });
@@ -177,6 +188,9 @@ describe('each rule on the layout', () => {
     ['src/features/chat/a.ts', 'class AnthropicThing {}'],
     ['src/features/chat/a.ts', 'const model = `claude-${version}`;'],
     ['src/features/chat/chat.service.ts', "import type { Response } from 'express';"],
+    ['src/features/jobs/jobs.dto.ts', "import { ApiProperty } from '@nestjs/swagger';"],
+    ['src/features/jobs/a.controller.ts', "import { ApiProperty } from '@nestjs/swagger';"],
+    ['src/features/jobs/jobs.dto.ts', "import { IsString } from 'class-validator';"],
   ])('stops %s with %s', (path, text) => {
     expect(find(path, text)).toHaveLength(1);
   });
@@ -275,6 +289,16 @@ function findExpressInServices({ path, tokens }: SourceFile): string[] {
   return path.endsWith('.service.ts') && tokens.includes('express')
     ? [`${path} knows Express`]
     : [];
+}
+
+/** Files outside of the HTTP API, such as settings, have no description and are validated only. */
+function findBareFields({ path, tokens }: SourceFile): string[] {
+  if (FIELD_DECORATORS.includes(path)) return [];
+  const isDto = path.endsWith('.dto.ts') && !path.startsWith('src/platform/config/');
+  const packages = ['@nestjs/swagger', ...(isDto ? ['class-validator'] : [])];
+  if (!packages.some((name) => tokens.includes(name))) return [];
+  const bare = tokens.find((token) => PARTS_OF_FIELDS.test(token));
+  return bare === undefined ? [] : [`${path} declares a field with ${bare}`];
 }
 
 interface ImportNode {

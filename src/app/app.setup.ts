@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { type INestApplication, type ValidationError } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
 import type { CorsOptions } from '@nestjs/common/interfaces/external/cors-options.interface.js';
 import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
@@ -44,14 +44,7 @@ export async function setUpApplication(
   if (corsOrigins.length > 0) application.enableCors(corsOf(corsOrigins));
   application.use(deploymentPathsMiddleware);
   application.useGlobalFilters(new GatewayErrorFilter(routes, application.get(GatewayMetrics)));
-  application.useGlobalPipes(
-    new StrictValidationPipe({
-      transform: true,
-      whitelist: true,
-      forbidNonWhitelisted: true,
-      exceptionFactory: describeViolations,
-    }),
-  );
+  application.useGlobalPipes(new StrictValidationPipe());
   setUpOpenApi(application);
   await application.init();
   routes.learn(application);
@@ -90,31 +83,4 @@ function setUpServer(server: Server, record: RecordRefusal): void {
     const body = isMessagesPath(path) ? messagesErrorBody(error) : undefined;
     refuseRequest(response, error, record, body);
   });
-}
-
-/** How much of a field name, which callers choose, a message repeats. */
-const MAX_NAME_LENGTH = 100;
-const MAX_MESSAGE_LENGTH = 300;
-
-/** Describes the first violation of a DTO by its dotted path. */
-function describeViolations(violations: ValidationError[]): InvalidRequestError {
-  const path: string[] = [];
-  let violation = violations[0];
-  while (violation) {
-    path.push(violation.property.slice(0, MAX_NAME_LENGTH));
-    const [message] = Object.entries(violation.constraints ?? {}).map(toMessage);
-    if (message !== undefined) {
-      const sentence = message.slice(0, MAX_MESSAGE_LENGTH).replace(/\.$/, '');
-      return new InvalidRequestError(path.join('.') || 'body', `${sentence}.`);
-    }
-    violation = violation.children?.[0];
-  }
-  return new InvalidRequestError('body', 'The request is not valid.');
-}
-
-/** Replaces the validator's message for unknown fields, which does not say what to do. */
-function toMessage([constraint, message]: [string, string]): string {
-  if (constraint !== 'whitelistValidation') return message;
-  const name = /^property (.*) should not exist$/s.exec(message)?.[1] ?? 'It';
-  return `\`${name.slice(0, MAX_NAME_LENGTH)}\` is not supported here; remove it`;
 }

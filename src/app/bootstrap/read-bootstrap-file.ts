@@ -1,5 +1,4 @@
 import { plainToInstance, Type } from 'class-transformer';
-import { ConfigError, findViolations, readJsonFile } from '../../platform/config/config-error.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../core/access/caller.js';
 import {
   IsArray,
@@ -12,6 +11,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { ConfigError, findViolations, readJsonFile } from '../../platform/config/config-error.js';
 import {
   MAX_GRANT_CREDITS,
   MAX_RATE_LIMIT_PER_MINUTE,

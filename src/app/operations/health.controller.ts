@@ -5,9 +5,14 @@ import {
   ApiOperation,
   ApiServiceUnavailableResponse,
   ApiTags,
-  ApiProperty,
-  ApiPropertyOptional,
 } from '@nestjs/swagger';
+import { EnumField, NumberField, StringField } from '../../platform/http/field.decorators.js';
+import {
+  EnumListField,
+  ObjectField,
+  StringListField,
+  type ListOptions,
+} from '../../platform/http/nested-field.decorators.js';
 import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { DATABASE_STATES, type DatabaseState } from '../../platform/database/database-pulse.js';
@@ -29,20 +34,19 @@ import { InstanceFit } from './instance-fit.service.js';
 const FRESH_MS = 250;
 
 class HealthDto {
-  @ApiProperty({ enum: ['ok'] })
+  @EnumField(['ok'])
   status: 'ok';
 }
 
 class ReadinessConfigDto {
-  @ApiProperty({
-    type: Number,
+  @NumberField({
     nullable: true,
     description: 'Number of its version; null before the first.',
     example: 7,
   })
   version: number | null;
 
-  @ApiProperty({
+  @StringField({
     description:
       'Fingerprint of the effective configuration, including variables and files of the instance. Equal on instances that behave the same.',
     example: '0f3a9c55d21b',
@@ -52,46 +56,50 @@ class ReadinessConfigDto {
 
 /** Details require an admin key or a request from the same machine. */
 class ReadinessDto {
-  @ApiProperty({
-    enum: ['ok', 'unavailable', 'stopping'],
+  @EnumField(['ok', 'unavailable', 'stopping'], {
     description: '`stopping`: requests are still served, but new ones should go elsewhere.',
   })
   status: 'ok' | 'unavailable' | 'stopping';
 
-  @ApiPropertyOptional({
-    enum: DATABASE_STATES,
+  @EnumField(DATABASE_STATES, {
+    optional: true,
     description:
       'Whether it accepts writes: `read-only` and `full` refuse them; `silent` accepts connections but does not respond.',
   })
   database?: DatabaseState;
 
-  @ApiPropertyOptional({
-    enum: ['in-process', 'redis', 'process'],
+  @EnumField(['in-process', 'redis', 'process'], {
+    optional: true,
     description:
       'Where rate limits are counted: `in-process`: in this process, without Redis; `redis`: in Redis; `process`: in this process, because Redis is unavailable.',
   })
   rate_limits?: 'in-process' | 'redis' | 'process';
 
-  @ApiPropertyOptional({
-    enum: ['redis', 'database', 'unreachable'],
+  @EnumField(['redis', 'database', 'unreachable'], {
+    optional: true,
     description: 'Where the background queue is stored.',
   })
   queue?: 'redis' | 'database' | 'unreachable';
 
-  @ApiPropertyOptional({
-    enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
-    isArray: true,
-    description: 'Parts that are degraded although chats are served.',
-  })
+  @EnumListField<string, ListOptions & { optional: true }>(
+    ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
+    {
+      optional: true,
+      description: 'Parts that are degraded although chats are served.',
+    },
+  )
   degraded?: string[];
 
-  @ApiPropertyOptional({
-    type: [String],
+  @StringListField({
+    optional: true,
     description: 'One sentence for each difference from the other instances.',
   })
   reasons?: string[];
 
-  @ApiPropertyOptional({ description: 'The configuration of this instance.' })
+  @ObjectField(ReadinessConfigDto, {
+    optional: true,
+    description: 'The configuration of this instance.',
+  })
   config?: ReadinessConfigDto;
 }
 

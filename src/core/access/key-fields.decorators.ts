@@ -1,58 +1,37 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import { MAX_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
-import { IsIsoDateTime, MayBeAbsent } from '../../platform/http/field.decorators.js';
+import {
+  DateTimeField,
+  IntegerField,
+  type FieldDecorator,
+} from '../../platform/http/field.decorators.js';
 
-/** A key's expiry as an ISO time, or null for never. */
-export function KeyExpiry(description: string): PropertyDecorator {
-  return applyDecorators(
-    ApiPropertyOptional({
-      type: String,
-      format: 'date-time',
-      nullable: true,
-      description,
-      example: '2030-12-31T23:59:59Z',
-    }),
-    IsOptional(),
-    IsIsoDateTime(),
-  );
+interface Clearable {
+  readonly optional: true;
+  readonly nullable: true;
 }
 
-/** A key's requests per minute. */
-export function KeyRateLimit(description: string): PropertyDecorator {
-  const message = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
-  return applyDecorators(
-    ApiPropertyOptional({
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_RATE_LIMIT_PER_MINUTE,
-      description,
-      example: 600,
-    }),
-    MayBeAbsent(),
-    IsInt({ message }),
-    Min(1, { message }),
-    Max(MAX_RATE_LIMIT_PER_MINUTE, { message }),
-  );
+/** When a key stops working: an ISO time, or null for never. */
+export function KeyExpiry(description: string): FieldDecorator<string, Clearable> {
+  const example = '2030-12-31T23:59:59Z';
+  return DateTimeField({ optional: true, nullable: true, description, example });
 }
 
-/** A key's credits per calendar month; null for no limit of its own. */
-export function KeySpendLimit(description: string): PropertyDecorator {
-  const maximum = Number.MAX_SAFE_INTEGER;
-  const message = `monthly_spend_limit must be an integer from 1 to ${maximum}, or null`;
-  return applyDecorators(
-    ApiPropertyOptional({
-      type: 'integer',
-      nullable: true,
-      minimum: 1,
-      maximum,
-      description,
-      example: 5_000_000,
-    }),
-    IsOptional(),
-    IsInt({ message }),
-    Min(1, { message }),
-    Max(maximum, { message }),
-  );
+/** A key's requests in a minute. */
+export function KeyRateLimit(
+  description: string,
+): FieldDecorator<number, { readonly optional: true }> {
+  const maximum = MAX_RATE_LIMIT_PER_MINUTE;
+  return IntegerField({ optional: true, minimum: 1, maximum, description, example: 600 });
+}
+
+/** A key's credits in a calendar month; null for no limit of its own. */
+export function KeySpendLimit(description: string): FieldDecorator<number, Clearable> {
+  return IntegerField({
+    optional: true,
+    nullable: true,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+    example: 5_000_000,
+  });
 }

@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { Column, VirtualColumn } from 'typeorm';
+import { EnumField, UuidField } from '../../platform/http/field.decorators.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { Caller } from './caller.js';
 
@@ -7,18 +7,12 @@ export const SCOPE_TYPES = ['tenant', 'key'] as const;
 
 /** Requests that a stored account, destination or webhook serves. */
 export class ScopeDto {
-  @ApiProperty({
-    enum: SCOPE_TYPES,
+  @EnumField(SCOPE_TYPES, {
     description: '`tenant`: all requests. `key`: requests of one key and of the keys below it.',
   })
   type!: (typeof SCOPE_TYPES)[number];
 
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    description: 'The key; null for `tenant`.',
-  })
+  @UuidField({ nullable: true, description: 'The key; null for `tenant`.' })
   api_key_id!: string | null;
 }
 

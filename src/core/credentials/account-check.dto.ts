@@ -1,39 +1,41 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanField,
+  EnumField,
+  IntegerField,
+  StringField,
+} from '../../platform/http/field.decorators.js';
 import { CHECK_OUTCOMES, isWell, type AccountCheck, type CheckOutcome } from './account-check.js';
 
 export class AccountCheckDto {
-  @ApiProperty({
+  @BooleanField({
     description: 'Whether the vendor accepts the key, or offers no free call to check it.',
     example: true,
   })
   ok!: boolean;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'HTTP status of the rejection; null without one.',
     example: null,
   })
   status!: number | null;
 
-  @ApiProperty({ example: 'The provider takes the key. It lists 93 models.' })
+  @StringField({ example: 'The provider takes the key. It lists 93 models.' })
   message!: string;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'How many models the vendor lists; null if it lists none.',
     example: 93,
   })
   models_seen!: number | null;
 
-  @ApiProperty({ type: 'integer', example: 240 })
+  @IntegerField({ example: 240 })
   latency_ms!: number;
 }
 
 export class KeyCheckDto {
-  @ApiProperty({
-    enum: CHECK_OUTCOMES,
+  @EnumField(CHECK_OUTCOMES, {
     description:
       '`ok`: the vendor accepts the key; `refused`: it rejects the key; `unreachable`: it gave no usable answer; ' +
       '`unchecked`: it offers no free call to check it.',
@@ -41,11 +43,10 @@ export class KeyCheckDto {
   })
   status!: CheckOutcome;
 
-  @ApiProperty({ example: 'The provider takes the key. It lists 93 models.' })
+  @StringField({ example: 'The provider takes the key. It lists 93 models.' })
   detail!: string;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'How many models the vendor lists; null if it lists none.',
     example: 93,

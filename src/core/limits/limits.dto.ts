@@ -1,135 +1,129 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow } from 'class-validator';
+import { DateTimeField, EnumField, IntegerField } from '../../platform/http/field.decorators.js';
+import {
+  ObjectField,
+  ObjectListField,
+  StringListField,
+} from '../../platform/http/nested-field.decorators.js';
 import {
   BUDGET_PERIODS,
-  type Budget,
   type BudgetPeriod,
   type NameList,
   type RateLimit,
 } from '../../canonical/limits.js';
 
 const NAMES = 'Names, with `*` as a wildcard.';
+const MAX = Number.MAX_SAFE_INTEGER;
 
 class BudgetDto {
-  @ApiProperty({
-    enum: BUDGET_PERIODS,
+  @EnumField(BUDGET_PERIODS, {
     description: 'Periods are in UTC. Weeks start on Monday, and `total` never resets.',
   })
   period!: BudgetPeriod;
 
-  @ApiProperty({ type: 'integer', minimum: 0, example: 5_000_000 })
+  @IntegerField({ minimum: 0, maximum: MAX, example: 5_000_000 })
   credits!: number;
 }
 
+/** Names of models or providers, wildcards included. */
+const NAME_LIST = {
+  optional: true,
+  nullable: true,
+  maxItems: 100,
+  item: { maxLength: 256, pattern: /^[\x21-\x7e]+$/ },
+} as const;
+
 class NameListDto {
-  @ApiPropertyOptional({
-    type: [String],
-    nullable: true,
+  @StringListField({
+    ...NAME_LIST,
     description: `${NAMES} Null or absent allows all.`,
     example: ['sandbox/*'],
   })
-  allow?: string[] | null;
+  allow?: readonly string[] | null;
 
-  @ApiPropertyOptional({
-    type: [String],
-    nullable: true,
+  @StringListField({
+    ...NAME_LIST,
     description: `${NAMES} Takes precedence over \`allow\`.`,
     example: ['*-preview'],
   })
-  deny?: string[] | null;
+  deny?: readonly string[] | null;
 }
 
-const RATE = {
-  type: 'integer',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
-  nullable: true,
-  example: null,
-} as const;
+const RATE = { optional: true, nullable: true, minimum: 1, maximum: MAX, example: null } as const;
 
 /** Limits that replace the previous ones; absent or null ones are unlimited. */
 export class LimitsDto {
-  @Allow()
-  @ApiPropertyOptional({
-    type: [BudgetDto],
+  @ObjectListField(BudgetDto, {
+    optional: true,
     nullable: true,
+    uniqueBy: 'period',
+    maxItems: BUDGET_PERIODS.length,
     description: 'At most one per period.',
   })
-  budgets?: Budget[] | null;
+  budgets?: BudgetDto[] | null;
 
-  @Allow()
-  @ApiPropertyOptional({ ...RATE, description: 'Requests per clock minute.' })
+  @IntegerField({ ...RATE, description: 'Requests per clock minute.' })
   requests_per_minute?: number | null;
 
-  @Allow()
-  @ApiPropertyOptional({
+  @IntegerField({
     ...RATE,
     description:
       'Tokens per clock minute: the prompt’s upper bound on arrival, corrected to the actual usage, output included, at the end.',
   })
   tokens_per_minute?: number | null;
 
-  @Allow()
-  @ApiPropertyOptional({ ...RATE, description: 'Concurrent requests and jobs.' })
+  @IntegerField({ ...RATE, description: 'Concurrent requests and jobs.' })
   max_in_flight?: number | null;
 
-  @Allow()
-  @ApiPropertyOptional({ type: NameListDto, nullable: true })
-  models?: NameList | null;
+  @ObjectField(NameListDto, { optional: true, nullable: true })
+  models?: NameListDto | null;
 
-  @Allow()
-  @ApiPropertyOptional({ type: NameListDto, nullable: true })
-  providers?: NameList | null;
+  @ObjectField(NameListDto, { optional: true, nullable: true })
+  providers?: NameListDto | null;
 }
 
 /** A budget and its use, in credits. */
 export class BudgetStateDto extends BudgetDto {
-  @ApiProperty({ type: 'integer', description: 'Spent in the current period.', example: 320_000 })
+  @IntegerField({ description: 'Spent in the current period.', example: 320_000 })
   spent!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Reserved for open requests.', example: 50_000 })
+  @IntegerField({ description: 'Reserved for open requests.', example: 50_000 })
   held!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Credits left for new requests.' })
+  @IntegerField({ description: 'Credits left for new requests.' })
   remaining!: number;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'Start of the next period; null for never.',
-  })
+  @DateTimeField({ nullable: true, description: 'Start of the next period; null for never.' })
   renews_at!: string | null;
 }
 
-const NUMBER = { type: 'integer', nullable: true, example: null } as const;
+const NUMBER = { nullable: true, example: null } as const;
 
 /** Limits with their current use. */
 export class LimitsStateDto implements Record<RateLimit, number | null> {
-  @ApiProperty({ type: [BudgetStateDto] })
+  @ObjectListField(BudgetStateDto)
   budgets!: BudgetStateDto[];
 
-  @ApiProperty(NUMBER)
+  @IntegerField(NUMBER)
   requests_per_minute!: number | null;
 
-  @ApiProperty(NUMBER)
+  @IntegerField(NUMBER)
   tokens_per_minute!: number | null;
 
-  @ApiProperty(NUMBER)
+  @IntegerField(NUMBER)
   max_in_flight!: number | null;
 
-  @ApiProperty({ type: NameListDto, nullable: true })
+  @ObjectField(NameListDto, { nullable: true })
   models!: NameList | null;
 
-  @ApiProperty({ type: NameListDto, nullable: true })
+  @ObjectField(NameListDto, { nullable: true })
   providers!: NameList | null;
 }
 
 /** Limits set by the tenant and by the operator; both apply. */
 export class BothLimitsDto {
-  @ApiProperty({ type: LimitsStateDto, description: 'Set by the tenant.' })
+  @ObjectField(LimitsStateDto, { description: 'Set by the tenant.' })
   limits!: LimitsStateDto;
 
-  @ApiProperty({ type: LimitsStateDto, description: 'Set by the operator.' })
+  @ObjectField(LimitsStateDto, { description: 'Set by the operator.' })
   operator_limits!: LimitsStateDto;
 }

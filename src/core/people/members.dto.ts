@@ -1,6 +1,15 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, ValidateBy } from 'class-validator';
+import { ValidateBy } from 'class-validator';
 import { CursorPageDto } from '../../platform/http/cursor-page.js';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  field,
+  StringField,
+  UuidField,
+  type FieldDecorator,
+} from '../../platform/http/field.decorators.js';
+import { ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import { EMAIL_RULE, isInvitableAddress } from './email-address.js';
 import type { InvitationEntity } from './invitation.entity.js';
 import type { Member } from './members.service.js';
@@ -12,103 +21,95 @@ import {
 } from '../access/roles.js';
 
 export class MemberDto {
-  @ApiProperty({ format: 'uuid', description: 'Id of the person.' })
+  @UuidField({ description: 'Id of the person.' })
   id!: string;
 
-  @ApiProperty({ example: 'Ada Lovelace' })
+  @StringField({ example: 'Ada Lovelace' })
   name!: string;
 
-  @ApiProperty({ type: String, nullable: true, example: 'ada@acme.example' })
+  @StringField({ nullable: true, example: 'ada@acme.example' })
   email!: string | null;
 
-  @ApiProperty({ enum: TENANT_ROLES, example: 'developer' })
+  @EnumField(TENANT_ROLES, { example: 'developer' })
   role!: TenantRole;
 
-  @ApiProperty({
-    description: 'Whether the role comes from a claim of the login service and is revoked with it.',
+  @BooleanField({
+    description:
+      'Whether the role comes from a claim of the login service. It is removed with the claim.',
   })
   is_by_claim!: boolean;
 
-  @ApiProperty({
-    description: 'Whether an operator has disabled this person, who then cannot log in.',
-  })
+  @BooleanField({ description: 'Whether the operator disabled the login of this person.' })
   is_disabled!: boolean;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @DateTimeField({ nullable: true })
   last_login_at!: string | null;
 
-  @ApiProperty({ format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 }
 
 export class MemberListDto extends CursorPageDto {
-  @ApiProperty({ type: [MemberDto], description: 'Oldest first.' })
+  @ObjectListField(MemberDto, { description: 'Oldest first.' })
   data!: MemberDto[];
 }
 
 export class InvitationDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({ example: 'ada@acme.example' })
+  @StringField({ example: 'ada@acme.example' })
   email!: string;
 
-  @ApiProperty({ enum: [...TENANT_ROLES, ...OPERATOR_ROLES], example: 'developer' })
+  @EnumField([...TENANT_ROLES, ...OPERATOR_ROLES], { example: 'developer' })
   role!: TenantRole | OperatorRole;
 
-  @ApiProperty({ description: 'Name of the inviter.', example: 'Grace Hopper' })
+  @StringField({ description: 'Author of the invitation.', example: 'Grace Hopper' })
   invited_by!: string;
 
-  @ApiProperty({
-    description: 'Page to send to the person, since the gateway sends no mail. Contains no secret.',
+  @StringField({
+    description:
+      'Page to send to the person, since the gateway sends no mail. It contains no secret.',
     example: '/v1/auth/login',
   })
   login_path!: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'Fourteen days after creation.' })
+  @DateTimeField({ description: 'Fourteen days after creation.' })
   expires_at!: string;
 }
 
 export class InvitationListDto extends CursorPageDto {
-  @ApiProperty({ type: [InvitationDto], description: 'Open invitations, oldest first.' })
+  @ObjectListField(InvitationDto, { description: 'Open invitations, oldest first.' })
   data!: InvitationDto[];
 }
 
-const ROLE_MESSAGE = `role must be ${TENANT_ROLES.join(', ')}`.replace(/, (\w+)$/, ' or $1');
-
-function IsEmailAddress(): PropertyDecorator {
-  return ValidateBy(
-    { name: 'isEmail', validator: { validate: isInvitableAddress } },
-    { message: `email ${EMAIL_RULE}` },
-  );
+function EmailField(example: string): FieldDecorator<string, object> {
+  return field({ type: 'string', format: 'email' }, { example }, EMAIL_RULE, (rule) => [
+    ValidateBy({ name: 'isEmail', validator: { validate: isInvitableAddress } }, rule),
+  ]);
 }
 
 export class InviteMemberDto {
-  @ApiProperty({ format: 'email', example: 'ada@acme.example' })
-  @IsEmailAddress()
+  @EmailField('ada@acme.example')
   email!: string;
 
-  @ApiProperty({ enum: TENANT_ROLES, example: 'developer' })
-  @IsIn(TENANT_ROLES, { message: ROLE_MESSAGE })
+  @EnumField(TENANT_ROLES, { example: 'developer' })
   role!: TenantRole;
 }
 
 export class InviteOperatorDto {
-  @ApiProperty({ format: 'email', example: 'grace@operator.example' })
-  @IsEmailAddress()
+  @EmailField('grace@operator.example')
   email!: string;
 
-  @ApiProperty({ enum: OPERATOR_ROLES, example: 'auditor' })
-  @IsIn(OPERATOR_ROLES, { message: `role must be ${OPERATOR_ROLES.join(' or ')}` })
+  @EnumField(OPERATOR_ROLES, { example: 'auditor' })
   role!: OperatorRole;
 }
 
 export class UpdateMemberDto {
-  @ApiProperty({ enum: TENANT_ROLES, example: 'viewer' })
-  @IsIn(TENANT_ROLES, { message: ROLE_MESSAGE })
+  @EnumField(TENANT_ROLES, { example: 'viewer' })
   role!: TenantRole;
 }
 

@@ -1,57 +1,64 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanField,
+  IntegerField,
+  MapField,
+  NumberField,
+  StringField,
+} from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import type { LogDimension } from './log-dimensions.js';
 import type { LogGroup, LogGroups, LogSums } from './request-log-groups.reader.js';
 
 class TokenSumsDto {
-  @ApiProperty({ type: 'integer', example: 42_000 })
+  @IntegerField({ example: 42_000 })
   prompt!: number;
 
-  @ApiProperty({ type: 'integer', example: 9_600 })
+  @IntegerField({ example: 9_600 })
   completion!: number;
 
-  @ApiProperty({ type: 'integer', example: 51_600 })
+  @IntegerField({ example: 51_600 })
   total!: number;
 }
 
 export class LogSumsDto {
-  @ApiProperty({ type: 'integer', example: 100 })
+  @IntegerField({ example: 100 })
   requests!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests with the status `error`.', example: 2 })
+  @IntegerField({ description: 'Requests with the status `error`.', example: 2 })
   errors!: number;
 
-  @ApiProperty({ type: Number, description: 'From 0.0 to 1.0.', example: 0.02 })
+  @NumberField({ description: 'From 0.0 to 1.0.', example: 0.02 })
   error_rate!: number;
 
-  @ApiProperty({ type: TokenSumsDto })
+  @ObjectField(TokenSumsDto)
   tokens!: TokenSumsDto;
 
-  @ApiProperty({ type: 'integer', description: 'Credits charged.', example: 12_100 })
+  @IntegerField({ description: 'Credits charged.', example: 12_100 })
   cost!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: "Vendor usage in credits at the routes' prices, charged or not.",
     example: 12_400,
   })
   vendor_cost!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Average in milliseconds.', example: 1830 })
+  @IntegerField({ description: 'Average in milliseconds.', example: 1830 })
   latency_avg!: number;
 }
 
 /** Requests with the same values in all dimensions. */
 export class LogGroupDto extends LogSumsDto {
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string', nullable: true },
-    description:
-      'The value of each `group_by` dimension; for times the start of the period. Null when missing, such as for requests without the tag.',
-    example: { 'tag:team': 'search', model: 'sandbox/echo' },
-  })
+  @MapField(
+    { type: 'string', nullable: true },
+    {
+      description:
+        'The value of each `group_by` dimension; for times the start of the period. Null when missing, such as for requests without the tag.',
+      example: { 'tag:team': 'search', model: 'sandbox/echo' },
+    },
+  )
   groups!: Record<string, string | null>;
 
-  @ApiProperty({
+  @BooleanField({
     description:
       'Whether this group collects requests with too many distinct values to list; their values are null.',
     example: false,
@@ -61,23 +68,18 @@ export class LogGroupDto extends LogSumsDto {
 
 /** Groups and their total. */
 export class LogGroupListDto {
-  @ApiProperty({ example: 'tag:team,model' })
+  @StringField({ example: 'tag:team,model' })
   group_by!: string;
 
-  @ApiProperty({
-    type: [LogGroupDto],
+  @ObjectListField(LogGroupDto, {
     description: 'Times in order, other dimensions by cost, highest first.',
   })
   data!: LogGroupDto[];
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Number of groups, including those not shown.',
-    example: 12,
-  })
+  @IntegerField({ description: 'Number of groups, including those not shown.', example: 12 })
   group_count!: number;
 
-  @ApiProperty({ type: LogSumsDto, description: 'Total of all groups, including those not shown.' })
+  @ObjectField(LogSumsDto, { description: 'Total of all groups, including those not shown.' })
   total!: LogSumsDto;
 }
 

@@ -1,5 +1,19 @@
 import { ScopeDto } from '../access/scope.js';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  MapField,
+  NumberField,
+  StringField,
+  UuidField,
+} from '../../platform/http/field.decorators.js';
+import {
+  ObjectField,
+  ObjectListField,
+  StringListField,
+} from '../../platform/http/nested-field.decorators.js';
 import type { TrafficMode } from '../../canonical/billable-route.js';
 import type { RequestOptions } from '../../canonical/request-options.js';
 import type { UsageSource } from '../../canonical/usage.js';
@@ -24,58 +38,51 @@ const OUTCOMES: RequestOutcome[] = [
 const USAGE_SOURCES: UsageSource[] = ['upstream', 'estimated', 'none'];
 
 class LogTokensDto {
-  @ApiProperty({ type: 'integer', example: 420 })
+  @IntegerField({ example: 420 })
   prompt!: number;
 
-  @ApiProperty({ type: 'integer', example: 96 })
+  @IntegerField({ example: 96 })
   completion!: number;
 
-  @ApiProperty({ type: 'integer', example: 516 })
+  @IntegerField({ example: 516 })
   total!: number;
 }
 
 class CostBreakdownDto {
-  @ApiProperty({
-    type: 'integer',
-    description: 'Model usage on shared capacity; 0 on byok.',
-    example: 121,
-  })
+  @IntegerField({ description: 'Model usage on shared capacity; 0 on byok.', example: 121 })
   model_charge!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Fee on byok requests.', example: 0 })
+  @IntegerField({ description: 'Fee on byok requests.', example: 0 })
   byok_platform_fee!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Tools run by the vendor, such as web search.',
-    example: 0,
-  })
+  @IntegerField({ description: 'Tools run by the vendor, such as web search.', example: 0 })
   managed_tool_fee!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Currently always 0.', example: 0 })
+  @IntegerField({ description: 'Currently always 0.', example: 0 })
   agent_runtime_fee!: number;
 
-  @ApiProperty({ type: 'integer', description: 'The total charge in the ledger.', example: 121 })
+  @IntegerField({ description: 'The total charge in the ledger.', example: 121 })
   total_charge!: number;
 }
 
 class LogAttemptDto {
-  @ApiProperty({ description: 'Provider and alias.', example: 'openai/openai/gpt-4o-mini' })
+  @StringField({ description: 'Provider and alias.', example: 'openai/openai/gpt-4o-mini' })
   route!: string;
 
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description: 'The operator’s account, if there are several with the provider.',
     example: 'eu-west',
   })
   account?: string;
 
-  @ApiPropertyOptional({
-    type: ScopeDto,
+  @ObjectField(ScopeDto, {
+    optional: true,
     description: 'Of a BYOK account that serves one key and the keys below it.',
   })
   scope?: ScopeDto;
 
-  @ApiProperty({
+  @StringField({
     description:
       '`answered`, `aborted` (the caller disconnected), `uncovered` (not called: insufficient credits), `unjoined` ' +
       '(a recovery attempt that did not continue the text), `outpaced` (closed because the other of two  ' +
@@ -84,43 +91,37 @@ class LogAttemptDto {
   })
   outcome!: string;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: "The vendor's HTTP status; null without a response.",
     example: 200,
   })
   status!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Milliseconds since the request arrived.',
-    example: 2,
-  })
+  @IntegerField({ description: 'Milliseconds since the request arrived.', example: 2 })
   started_ms!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Milliseconds to the end of the answer, or to the failure.',
     example: 1828,
   })
   duration_ms!: number;
 
-  @ApiPropertyOptional({
-    type: 'integer',
+  @IntegerField({
+    optional: true,
     description: 'For a recovery attempt: the number of characters of text before it.',
     example: 812,
   })
   continues_at?: number;
 
-  @ApiPropertyOptional({
+  @BooleanField({
+    optional: true,
     description: 'Whether the attempt was a hedge, started after `hedge_ms` of silence.',
     example: true,
   })
   hedged?: true;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description:
       'Vendor usage in credits at the route’s prices, charged or not; 0 over a BYOK account.',
     example: 121,
@@ -130,16 +131,14 @@ class LogAttemptDto {
 
 /** Details of a request beyond the public API's log row. */
 export class RequestDetailsDto {
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'Milliseconds from arrival to the first content; null without content.',
     example: 320,
   })
   first_token_ms!: number | null;
 
-  @ApiProperty({
-    type: Number,
+  @NumberField({
     nullable: true,
     description:
       'Output tokens per second from the first content to the end; null when the answer came in one piece.',
@@ -147,8 +146,7 @@ export class RequestDetailsDto {
   })
   tokens_per_second!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description:
       'Vendor usage of all attempts in credits at their routes’ prices, charged or not; null for requests that predate this field.',
@@ -156,37 +154,34 @@ export class RequestDetailsDto {
   })
   vendor_cost!: number | null;
 
-  @ApiProperty({
-    type: [LogAttemptDto],
+  @ObjectListField(LogAttemptDto, {
     description: 'Vendor calls in order: the first 16, and the last one.',
   })
   attempts!: LoggedAttempt[];
 
-  @ApiProperty({
+  @BooleanField({
     description: 'Whether the stream was interrupted and another attempt completed it.',
     example: false,
   })
   recovered!: boolean;
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: 'The caller’s id of its own end user, from the body.',
     example: 'user-17',
   })
   end_user!: string | null;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'From `X-Gateway-Tags`, and from the `metadata` of the body.',
-    example: { team: 'search' },
-  })
+  @MapField(
+    { type: 'string' },
+    {
+      description: 'From `X-Gateway-Tags`, and from the `metadata` of the body.',
+      example: { team: 'search' },
+    },
+  )
   tags!: Record<string, string>;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
+  @MapField(true, {
     nullable: true,
     description:
       'Request options that affect routing and holds: `models` (a chain of several), ' +
@@ -197,8 +192,7 @@ export class RequestDetailsDto {
   })
   asked!: RequestOptions | null;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description:
       'The configuration version of the route’s prices; null for requests that predate versions, cached answers, and prices from the operator’s file.',
@@ -208,70 +202,66 @@ export class RequestDetailsDto {
 }
 
 export class LogRowDto extends RequestDetailsDto {
-  @ApiProperty({ example: '1042' })
+  @StringField({ example: '1042' })
   id!: string;
 
-  @ApiProperty({ format: 'uuid', description: "The answer's `x-request-id`." })
+  @UuidField({ description: "The answer's `x-request-id`." })
   request_id!: string;
 
-  @ApiProperty({
+  @StringField({
     description: 'The alias that answered, or the first one requested if none did.',
     example: 'openai/gpt-4o-mini',
   })
   model!: string;
 
-  @ApiProperty({ example: 'openai' })
+  @StringField({ example: 'openai' })
   provider!: string;
 
-  @ApiProperty({ enum: REQUEST_STATUSES, example: 'success' })
+  @EnumField(REQUEST_STATUSES, { example: 'success' })
   status!: RequestStatus;
 
-  @ApiProperty({
-    enum: TRAFFIC_MODES,
+  @EnumField(TRAFFIC_MODES, {
     description:
       "Whose vendor account was used: the gateway's (`shared`) or the tenant's (`byok`).",
     example: 'shared',
   })
   traffic_mode!: TrafficMode;
 
-  @ApiProperty({ type: LogTokensDto })
+  @ObjectField(LogTokensDto)
   tokens!: LogTokensDto;
 
-  @ApiProperty({ type: 'integer', description: 'Credits charged.', example: 121 })
+  @IntegerField({ description: 'Credits charged.', example: 121 })
   cost!: number;
 
-  @ApiProperty({ type: CostBreakdownDto })
+  @ObjectField(CostBreakdownDto)
   cost_breakdown!: CostBreakdownDto;
 
-  @ApiProperty({ type: [String], example: [] })
+  @StringListField({ example: [] })
   skills_used!: string[];
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: 'On byok requests: states that the customer’s provider bills the model usage.',
     example: null,
   })
   billing_note!: string | null;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'From the request’s arrival to the end of its answer.',
     example: 1830,
   })
   latency_ms!: number;
 
-  @ApiProperty({ type: String, format: 'date-time', description: 'When the request arrived.' })
+  @DateTimeField({ description: 'When the request arrived.' })
   created_at!: string;
 
-  @ApiProperty({ description: 'Call type.', example: 'chat' })
+  @StringField({ description: 'Call type.', example: 'chat' })
   endpoint!: string;
 
-  @ApiProperty({ format: 'uuid', description: 'The API key of the request.' })
+  @UuidField({ description: 'The API key of the request.' })
   api_key_id!: string;
 
-  @ApiProperty({
-    enum: OUTCOMES,
+  @EnumField(OUTCOMES, {
     description:
       'How the request ended. `cancelled`: its caller disconnected. `timeout`: it exceeded the ' +
       'time limit after its answer had begun. `crashed`: the gateway crashed before it was finished. `refused`: insufficient credits, or blocked by a guardrail.',
@@ -279,16 +269,14 @@ export class LogRowDto extends RequestDetailsDto {
   })
   outcome!: RequestOutcome;
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: "The error body's `type`, if there was an error.",
     example: null,
   })
   error_type!: string | null;
 
-  @ApiProperty({
-    enum: USAGE_SOURCES,
+  @EnumField(USAGE_SOURCES, {
     description: 'Source of `tokens` and `cost`: the vendor, an estimate, or none (cost 0).',
     example: 'upstream',
   })

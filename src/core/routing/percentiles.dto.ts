@@ -1,15 +1,15 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { NumberField } from '../../platform/http/field.decorators.js';
 
 export class PercentilesDto {
-  @ApiProperty({ example: 310 })
+  @NumberField({ example: 310 })
   p50: number;
 
-  @ApiProperty({ example: 420 })
+  @NumberField({ example: 420 })
   p75: number;
 
-  @ApiProperty({ example: 600 })
+  @NumberField({ example: 600 })
   p90: number;
 
-  @ApiProperty({ example: 1_250 })
+  @NumberField({ example: 1_250 })
   p99: number;
 }

@@ -1,23 +1,18 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
+import { EnumField } from '../../platform/http/field.decorators.js';
 import { RECOVERIES, type Recovery } from '../../canonical/routing-preferences.js';
 
-const VALUES = RECOVERIES.map((recovery) => `\`${recovery}\``).join(', ');
-
-/** Settings in a request body. */
+/** Settings in a body. */
 export class UpdateTenantSettingsDto {
-  @ApiProperty({
-    enum: RECOVERIES,
+  @EnumField(RECOVERIES, {
     description:
-      'How streams interrupted after their first content are recovered when a request sets neither `recovery` nor `X-Gateway-Recovery`: not at all, by another route of the same model, or also by the other models in `models`.',
+      'Whether streams interrupted after their first content are recovered: not at all, over another route of the same model, or also by other models in `models`. Requests override it with `recovery` or `X-Gateway-Recovery`.',
     example: 'continue',
   })
-  @IsIn(RECOVERIES, { message: `recovery must be one of ${VALUES}` })
   recovery!: Recovery;
 }
 
 /** Defaults of a tenant's requests. */
 export class TenantSettingsDto extends UpdateTenantSettingsDto {
-  @ApiProperty({ enum: ['settings'] })
+  @EnumField(['settings'])
   object!: 'settings';
 }

@@ -1,11 +1,16 @@
-import { applyDecorators } from '@nestjs/common';
+import { ApiSchema } from '@nestjs/swagger';
+import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
 import {
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiSchema,
-  type ApiPropertyOptions,
-} from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsObject, IsOptional, IsString, IsUUID } from 'class-validator';
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  NameField,
+  IntegerField,
+  MapField,
+  StringField,
+  UuidField,
+} from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import {
   ALERT_FORMATS,
   ALERT_KINDS,
@@ -15,105 +20,84 @@ import {
   type AlertStatus,
 } from '../../core/alerts/alert.js';
 import { ScopeDto } from '../../core/access/scope.js';
-import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
-import { IsName, MayBeAbsent } from '../../platform/http/field.decorators.js';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { ConditionField } from './alert-conditions.dto.js';
 
-const NAME_PROPERTY = { minLength: 1, maxLength: 255, example: 'Credits run out' };
+const NAME_EXAMPLE = 'Credits run out';
 
-const KIND_PROPERTY = {
-  enum: ALERT_KINDS,
+const KIND = {
   example: 'balance_below',
   description: 'Kind of the condition; docs/alerts.md describes each.',
-} satisfies ApiPropertyOptions;
+} as const;
 
-const CONDITION_PROPERTY = {
-  type: 'object',
-  additionalProperties: true,
+const FORMAT = {
   description:
-    '`balance_below`: `credits`. `budget`: `thresholds` (percent; default 50, 80 and 100), `scope`, `scope_id`. ' +
-    '`error_rate`: `percent`, `window_minutes` (default 10), `min_requests` (default 20), `provider`. ' +
-    '`spend_unusual`: `floor_credits`, `factor` (default 3). `vendor_unhealthy` and `route_paused` (operators ' +
-    'only): `provider`. `prices_stale` and `prices_differ` (operators only): none. ' +
-    'In operator alerts about tenants, `tenant_id` selects one; without it they cover all.',
-  example: { credits: 5_000_000 },
-} satisfies ApiPropertyOptions;
+    '`webhook`: JSON, signed like other webhooks. `slack`: `{text, blocks}`, for Slack, Mattermost, and ' +
+    'Discord URLs that end in `/slack`.',
+} as const;
 
-const FORMAT_PROPERTY = {
-  enum: ALERT_FORMATS,
-  description:
-    '`webhook`: JSON, signed like other webhooks. `slack`: `{text, blocks}`, for Slack, Mattermost, and Discord ' +
-    'URLs that end in `/slack`.',
-} satisfies ApiPropertyOptions;
-
-const URL_PROPERTY = {
-  type: String,
+const URL_OPTIONS = {
   maxLength: 2_048,
-  description: 'An http or https URL with a public address. Stored encrypted and never returned.',
+  description:
+    'http or https. Must resolve to public addresses. Stored encrypted and never shown again.',
   example: 'https://hooks.example.com/alerts',
-} satisfies ApiPropertyOptions;
-
-const TIME = { type: String, format: 'date-time' } as const;
+} as const;
 
 /** A rule as its owner sees it. */
 @ApiSchema({ name: 'Alert' })
 export class AlertDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({ example: NAME_PROPERTY.example })
+  @StringField({ example: NAME_EXAMPLE })
   name!: string;
 
-  @ApiProperty()
+  @BooleanField()
   enabled!: boolean;
 
-  @ApiProperty(KIND_PROPERTY)
+  @EnumField(ALERT_KINDS, KIND)
   kind!: AlertKind;
 
-  @ApiProperty(CONDITION_PROPERTY)
+  @ConditionField()
   condition!: Record<string, unknown>;
 
-  @ApiProperty(FORMAT_PROPERTY)
+  @EnumField(ALERT_FORMATS, FORMAT)
   format!: AlertFormat;
 
-  @ApiProperty({
-    description: 'Shortened URL.',
-    example: 'https://hooks.example.com/…',
-  })
+  @StringField({ description: 'Shortened URL.', example: 'https://hooks.example.com/…' })
   url_preview!: string;
 
-  @ApiProperty({ type: ScopeDto })
+  @ObjectField(ScopeDto)
   scope!: ScopeDto;
 
-  @ApiProperty({ description: 'Whether the condition is met now. Always false for budgets.' })
+  @BooleanField({ description: 'Whether the condition is met now. Always false for budgets.' })
   firing!: boolean;
 
-  @ApiProperty(TIME)
+  @DateTimeField()
   created_at!: string;
 
-  @ApiProperty(TIME)
+  @DateTimeField()
   updated_at!: string;
 }
 
 /** A suggested rule that does not exist yet and needs a URL. */
 @ApiSchema({ name: 'AlertPreset' })
 export class AlertPresetDto {
-  @ApiProperty({ example: NAME_PROPERTY.example })
+  @StringField({ example: NAME_EXAMPLE })
   name!: string;
 
-  @ApiProperty(KIND_PROPERTY)
+  @EnumField(ALERT_KINDS, KIND)
   kind!: AlertKind;
 
-  @ApiProperty(CONDITION_PROPERTY)
+  @ConditionField()
   condition!: Record<string, unknown>;
 }
 
 export class AlertListDto {
-  @ApiProperty({ type: [AlertDto], description: 'Newest first.' })
+  @ObjectListField(AlertDto, { description: 'Newest first.' })
   data!: AlertDto[];
 
-  @ApiProperty({
-    type: [AlertPresetDto],
+  @ObjectListField(AlertPresetDto, {
     description: 'Suggested alerts, to be created with a `url`. None exists by default.',
   })
   presets!: AlertPresetDto[];
@@ -123,118 +107,110 @@ export class DeletedAlertDto extends DeletedDto {}
 
 /** Outcome of a test message. */
 export class AlertTestDto {
-  @ApiProperty({ description: 'Whether the receiver answered with a 2xx status.' })
+  @BooleanField({ description: 'Whether the receiver answered with a 2xx status.' })
   delivered!: boolean;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'Status of the response; null when there was none.',
   })
   status!: number | null;
 
-  @ApiProperty({ type: String, nullable: true, example: 'answered with status 404' })
+  @StringField({ nullable: true, example: 'answered with status 404' })
   error!: string | null;
 
-  @ApiProperty({ type: 'integer' })
+  @IntegerField()
   duration_ms!: number;
 }
 
 class AlertDeliveryDto {
-  @ApiProperty({ enum: ['pending', 'delivered', 'dropped'] })
+  @EnumField(['pending', 'delivered', 'dropped'])
   state!: 'pending' | 'delivered' | 'dropped';
 
-  @ApiProperty({ type: 'integer' })
+  @IntegerField()
   attempts!: number;
 
-  @ApiProperty({ type: String, nullable: true, example: 'answered with status 500' })
+  @StringField({ nullable: true, example: 'answered with status 500' })
   error!: string | null;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'When it was delivered or given up.' })
+  @DateTimeField({ nullable: true, description: 'When it was delivered or given up.' })
   finished_at!: string | null;
 }
 
 /** A notification of a rule and its delivery. */
 @ApiSchema({ name: 'AlertEvent' })
 export class AlertEventDto {
-  @ApiProperty({ format: 'uuid', description: 'Also the `Idempotency-Key` of its delivery.' })
+  @UuidField({ description: 'Also the `Idempotency-Key` of its delivery.' })
   id!: string;
 
-  @ApiProperty({ format: 'uuid', description: 'The alert, which may have been deleted.' })
+  @UuidField({ description: 'The alert, which may have been deleted.' })
   alert_id!: string;
 
-  @ApiProperty({ example: NAME_PROPERTY.example, description: 'Name of the alert at the time.' })
+  @StringField({ example: NAME_EXAMPLE, description: 'Name of the alert at the time.' })
   name!: string;
 
-  @ApiProperty(KIND_PROPERTY)
+  @EnumField(ALERT_KINDS, KIND)
   kind!: AlertKind;
 
-  @ApiProperty({ enum: ALERT_STATUSES })
+  @EnumField(ALERT_STATUSES)
   status!: AlertStatus;
 
-  @ApiProperty({ description: 'Subject: the id of a tenant, key or provider.' })
+  @StringField({ description: 'Subject: the id of a tenant, key or provider.' })
   subject!: string;
 
-  @ApiProperty({ example: '5000000' })
+  @StringField({ example: '5000000' })
   threshold!: string;
 
-  @ApiProperty({
+  @StringField({
     example: '2026-01-31T12',
     description:
       'Period with at most one notification: the hour of a state, or the period of a budget (UTC).',
   })
   period!: string;
 
-  @ApiProperty({ example: 'The balance is 4,200,000 credits, less than 5,000,000.' })
+  @StringField({ example: 'The balance is 4,200,000 credits, less than 5,000,000.' })
   message!: string;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
+  @MapField(true, {
     description: 'The figures of the message.',
     example: { balance: 4_200_000, credits: 5_000_000 },
   })
   detail!: Record<string, unknown>;
 
-  @ApiProperty({ type: AlertDeliveryDto })
+  @ObjectField(AlertDeliveryDto)
   delivery!: AlertDeliveryDto;
 
-  @ApiProperty(TIME)
+  @DateTimeField()
   created_at!: string;
 }
 
 export class AlertEventPageDto extends CursorPageDto {
-  @ApiProperty({ type: [AlertEventDto], description: 'Newest first.' })
+  @ObjectListField(AlertEventDto, { description: 'Newest first.' })
   data!: AlertEventDto[];
 }
 
 export class AlertEventQueryDto extends CursorPageQueryDto {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Only of this alert.' })
-  @IsOptional()
-  @IsUUID('all', { message: 'alert_id must be the id of an alert' })
+  @UuidField({ optional: true, description: 'Only of this alert.' })
   alert_id?: string;
 }
 
 export class CreateAlertDto {
-  @ApiProperty(NAME_PROPERTY)
-  @IsName()
+  @NameField({ example: NAME_EXAMPLE })
   name!: string;
 
-  @ApiProperty(KIND_PROPERTY)
-  @IsIn(ALERT_KINDS, { message: `kind must be one of ${ALERT_KINDS.join(', ')}` })
+  @EnumField(ALERT_KINDS, KIND)
   kind!: AlertKind;
 
-  @IsConditionObject()
+  @ConditionField({ optional: true })
   condition?: Record<string, unknown>;
 
-  @IsFormat()
+  @EnumField(ALERT_FORMATS, { ...FORMAT, default: 'webhook' })
   format?: AlertFormat;
 
-  @ApiProperty(URL_PROPERTY)
-  @IsString({ message: 'url must be a string' })
+  @StringField(URL_OPTIONS)
   url!: string;
 
-  @IsEnabledFlag()
+  @BooleanField({ default: true })
   enabled?: boolean;
 }
 
@@ -243,47 +219,18 @@ export class CreateAlertDto {
  * changed.
  */
 export class UpdateAlertDto {
-  @ApiPropertyOptional(NAME_PROPERTY)
-  @MayBeAbsent()
-  @IsName()
+  @NameField({ optional: true, example: NAME_EXAMPLE })
   name?: string;
 
-  @IsConditionObject()
+  @ConditionField({ optional: true })
   condition?: Record<string, unknown>;
 
-  @IsFormat()
+  @EnumField(ALERT_FORMATS, { ...FORMAT, default: 'webhook' })
   format?: AlertFormat;
 
-  @ApiPropertyOptional(URL_PROPERTY)
-  @MayBeAbsent()
-  @IsString({ message: 'url must be a string' })
+  @StringField({ ...URL_OPTIONS, optional: true })
   url?: string;
 
-  @IsEnabledFlag()
+  @BooleanField({ default: true })
   enabled?: boolean;
-}
-
-/** Checks only the object. `readAlertCondition` validates its content. */
-function IsConditionObject(): PropertyDecorator {
-  return applyDecorators(
-    ApiPropertyOptional(CONDITION_PROPERTY),
-    MayBeAbsent(),
-    IsObject({ message: 'condition must be an object' }),
-  );
-}
-
-function IsFormat(): PropertyDecorator {
-  return applyDecorators(
-    ApiPropertyOptional({ ...FORMAT_PROPERTY, default: 'webhook' }),
-    MayBeAbsent(),
-    IsIn(ALERT_FORMATS, { message: `format must be ${ALERT_FORMATS.join(' or ')}` }),
-  );
-}
-
-function IsEnabledFlag(): PropertyDecorator {
-  return applyDecorators(
-    ApiPropertyOptional({ default: true }),
-    MayBeAbsent(),
-    IsBoolean({ message: 'enabled must be true or false' }),
-  );
 }

@@ -32,7 +32,7 @@ import type {
   DeletedAlertDto,
   UpdateAlertDto,
 } from './alerts.dto.js';
-import { readAlertCondition } from './read-alert-condition.js';
+import { readAlertCondition } from './alert-conditions.dto.js';
 
 /** Each rule is evaluated four times a minute. */
 const MAX_OF_TENANT = 20;

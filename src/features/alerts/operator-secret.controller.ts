@@ -1,5 +1,6 @@
 import { Controller, Header, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { DateTimeField, StringField } from '../../platform/http/field.decorators.js';
 import { CurrentAuthor, type Author } from '../../core/access/author.js';
 import { Operator } from '../../core/access/operator.decorator.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
@@ -8,16 +9,13 @@ import { OPERATOR_ID, WebhookSecrets } from '../../platform/outbound/webhook-sec
 
 /** Response to a rotation. */
 class OperatorWebhookSecretDto {
-  @ApiProperty({
+  @StringField({
     description: 'The entire string is the HMAC-SHA256 key for `X-Gateway-Signature`.',
     example: 'whsec_mb0ck3VhV9pW8Jr0dV7l2n4Xq6sT1uYzA5bC8dE3fGh',
   })
   secret!: string;
 
-  @ApiProperty({
-    format: 'date-time',
-    description: 'Until then, alerts are also signed with the previous secret.',
-  })
+  @DateTimeField({ description: 'Until then, alerts are also signed with the previous secret.' })
   previous_until!: string;
 }
 

@@ -1,85 +1,79 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, Max, Min } from 'class-validator';
-import { QueryInteger } from '../../platform/http/field.decorators.js';
+import {
+  DateTimeField,
+  IntegerField,
+  NumberField,
+  QueryIntegerField,
+  StringField,
+} from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 
 /** Amounts are credits: 1 credit = 0.000001 USD. */
 export class CreditTotalsDto {
-  @ApiProperty({ description: 'Total credits granted.', example: 10_000_000 })
+  @NumberField({ description: 'Total credits granted.', example: 10_000_000 })
   total_credits!: number;
 
-  @ApiProperty({ description: 'Total credits charged for requests.', example: 1_250_000 })
+  @NumberField({ description: 'Total credits charged for requests.', example: 1_250_000 })
   total_usage!: number;
 }
 
 export class CreditsDto {
-  @ApiProperty({ type: CreditTotalsDto })
+  @ObjectField(CreditTotalsDto)
   data!: CreditTotalsDto;
 }
 
 class BalanceDto {
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Available to new requests: `total` less `held`.',
     example: 8_700_000,
   })
   available!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Reserved for running requests.',
-    example: 50_000,
-  })
+  @IntegerField({ description: 'Reserved for running requests.', example: 50_000 })
   held!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Granted and not yet spent.', example: 8_750_000 })
+  @IntegerField({ description: 'Granted and not yet spent.', example: 8_750_000 })
   total!: number;
 }
 
 class CurrentPeriodDto {
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
+  @DateTimeField({
     description: 'The first instant of the calendar month, UTC.',
     example: '2026-01-01T00:00:00.000Z',
   })
   start!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
+  @DateTimeField({
     description: 'The first instant of the next month.',
     example: '2026-02-01T00:00:00.000Z',
   })
   end!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Credits charged.', example: 320_000 })
+  @IntegerField({ description: 'Credits charged.', example: 320_000 })
   spent!: number;
 
-  @ApiProperty({ type: 'integer', example: 2600 })
+  @IntegerField({ example: 2600 })
   requests!: number;
 }
 
 class LifetimeDto {
-  @ApiProperty({ type: 'integer', description: 'Total credits granted.', example: 10_000_000 })
+  @IntegerField({ description: 'Total credits granted.', example: 10_000_000 })
   granted!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Total credits charged.', example: 1_250_000 })
+  @IntegerField({ description: 'Total credits charged.', example: 1_250_000 })
   spent!: number;
 
-  @ApiProperty({ type: 'integer', example: 10_400 })
+  @IntegerField({ example: 10_400 })
   requests!: number;
 }
 
 class QuotasDto {
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'The limit of the calling key or its tenant, whichever is lower.',
     example: 600,
   })
   requests_per_minute!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description:
       'Credits in a calendar month: the limit or budget of the calling key or its tenant, whichever is lowest; ' +
@@ -91,57 +85,45 @@ class QuotasDto {
 
 /** The tenant's account at a glance. Amounts are credits: 1 credit = 0.000001 USD. */
 export class CustomerCreditsDto {
-  @ApiProperty({ type: BalanceDto })
+  @ObjectField(BalanceDto)
   balance!: BalanceDto;
 
-  @ApiProperty({ type: CurrentPeriodDto })
+  @ObjectField(CurrentPeriodDto)
   current_period!: CurrentPeriodDto;
 
-  @ApiProperty({ type: LifetimeDto })
+  @ObjectField(LifetimeDto)
   lifetime!: LifetimeDto;
 
-  @ApiProperty({ type: QuotasDto })
+  @ObjectField(QuotasDto)
   quotas!: QuotasDto;
 }
 
 const MAX_DAYS = 366;
-const DAYS = `days must be a whole number from 1 to ${MAX_DAYS}`;
 
 export class CreditHistoryQueryDto {
-  @ApiPropertyOptional({
-    type: 'integer',
+  @QueryIntegerField({
     minimum: 1,
     maximum: MAX_DAYS,
     default: 30,
     description: 'Number of UTC days, including today.',
   })
-  @QueryInteger()
-  @IsInt({ message: DAYS })
-  @Min(1, { message: DAYS })
-  @Max(MAX_DAYS, { message: DAYS })
   days: number = 30;
 }
 
 export class CreditDayDto {
-  @ApiProperty({ format: 'date', description: 'The day, UTC.', example: '2026-11-22' })
+  @StringField({ format: 'date', description: 'The day, UTC.', example: '2026-11-22' })
   day!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Sum of grants, corrections and refunds.',
-    example: 10_000_000,
-  })
+  @IntegerField({ description: 'Sum of grants, corrections and refunds.', example: 10_000_000 })
   added!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Charges of requests that started on this day.',
     example: 1_250_000,
   })
   spent!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Balance at the end of the day, or now for today.',
     example: 8_750_000,
   })
@@ -150,19 +132,16 @@ export class CreditDayDto {
 
 /** Daily balance of a tenant with a forecast. Amounts are credits. */
 export class CreditHistoryDto {
-  @ApiProperty({ type: [CreditDayDto], description: 'Oldest first.' })
+  @ObjectListField(CreditDayDto, { description: 'Oldest first.' })
   data!: CreditDayDto[];
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Average daily spend over the seven full days before today.',
     example: 425_000,
   })
   daily_spend!: number;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
+  @DateTimeField({
     nullable: true,
     description:
       'When available credits run out at this pace; null when nothing is spent or they last ten years.',

@@ -1,41 +1,43 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IntegerField, StringField } from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import { ImageTokensDetailsDto } from './jobs.dto.js';
 
 class GeneratedImageDto {
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description: 'Signed URL without a key, valid while the image is stored.',
   })
   url?: string;
 
-  @ApiPropertyOptional({ description: 'Base64 image.' })
+  @StringField({ optional: true, description: 'Base64 image.' })
   b64_json?: string;
 }
 
 class ImageUsageDto {
-  @ApiProperty({ type: 'integer', example: 1 })
+  @IntegerField({ example: 1 })
   image_count!: number;
 
-  @ApiPropertyOptional({ type: 'integer' })
+  @IntegerField({ optional: true })
   input_tokens?: number;
 
-  @ApiPropertyOptional({ type: ImageTokensDetailsDto })
+  @ObjectField(ImageTokensDetailsDto, { optional: true })
   input_tokens_details?: ImageTokensDetailsDto;
 
-  @ApiPropertyOptional({ type: 'integer' })
+  @IntegerField({ optional: true })
   output_tokens?: number;
 
-  @ApiPropertyOptional({ type: 'integer' })
+  @IntegerField({ optional: true })
   total_tokens?: number;
 }
 
 /** Images of a synchronous request. */
 export class ImageGenerationDto {
-  @ApiProperty({ type: 'integer', description: 'Unix seconds.' })
+  @IntegerField({ description: 'Unix seconds.' })
   created!: number;
 
-  @ApiProperty({ type: [GeneratedImageDto] })
+  @ObjectListField(GeneratedImageDto)
   data!: GeneratedImageDto[];
 
-  @ApiProperty({ type: ImageUsageDto, nullable: true })
+  @ObjectField(ImageUsageDto, { nullable: true })
   usage!: ImageUsageDto | null;
 }

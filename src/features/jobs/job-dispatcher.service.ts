@@ -49,11 +49,7 @@ export class JobDispatcher {
     private readonly credentials: JobCredentials,
   ) {}
 
-  async dispatch(
-    begun: JobClaim,
-    lease: Lease,
-    request: MediaRequest,
-  ): Promise<DispatchOutcome> {
+  async dispatch(begun: JobClaim, lease: Lease, request: MediaRequest): Promise<DispatchOutcome> {
     let claim = begun;
     const routes = readRoutes(claim.job.routes);
     const failures: RouteFailure[] = [];

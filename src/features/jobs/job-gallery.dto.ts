@@ -1,5 +1,7 @@
-import { ApiProperty, IntersectionType, OmitType, PickType } from '@nestjs/swagger';
+import { IntersectionType, OmitType, PickType } from '@nestjs/swagger';
 import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
+import { IntegerField, StringField, UuidField } from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import { JobDto, JobFileDto, JobsQueryDto } from './jobs.dto.js';
 
 /** Filters and cursor of the gallery. */
@@ -9,8 +11,7 @@ export class JobGalleryQueryDto extends IntersectionType(
 ) {}
 
 class GalleryFileDto extends OmitType(JobFileDto, ['url']) {
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description:
       'Signed URL, valid until `expires_at` and generated on each read. Null for operators.',
@@ -20,36 +21,25 @@ class GalleryFileDto extends OmitType(JobFileDto, ['url']) {
 }
 
 class GalleryResultDto {
-  @ApiProperty({ type: [GalleryFileDto] })
+  @ObjectListField(GalleryFileDto)
   data!: GalleryFileDto[];
 }
 
 /** A job with its files, request and credits. */
 export class GalleryJobDto extends OmitType(JobDto, ['result']) {
-  @ApiProperty({
-    type: GalleryResultDto,
-    nullable: true,
-    description: 'Set once the job has succeeded.',
-  })
+  @ObjectField(GalleryResultDto, { nullable: true, description: 'Set once the job has succeeded.' })
   result!: GalleryResultDto | null;
 
-  @ApiProperty({ format: 'uuid', description: 'Id of the log row and the receipt.' })
+  @UuidField({ description: 'Id of the log row and the receipt.' })
   request_id!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Credits reserved at submission.',
-  })
+  @IntegerField({ description: 'Credits reserved at submission.' })
   reserved_credits!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Credits charged: 0 until the job succeeds and after a refund.',
-  })
+  @IntegerField({ description: 'Credits charged: 0 until the job succeeds and after a refund.' })
   actual_cost!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'Unix seconds of the deadline; null once the job has ended.',
   })
@@ -58,6 +48,6 @@ export class GalleryJobDto extends OmitType(JobDto, ['result']) {
 
 /** A page of the gallery. */
 export class JobGalleryDto extends CursorPageDto {
-  @ApiProperty({ type: [GalleryJobDto], description: 'Newest first.' })
+  @ObjectListField(GalleryJobDto, { description: 'Newest first.' })
   data!: GalleryJobDto[];
 }

@@ -128,11 +128,7 @@ export class JobRunner {
     }
   }
 
-  private async ask(
-    route: PlannedRoute,
-    operation: string,
-    lease: Lease,
-  ): Promise<MediaProgress> {
+  private async ask(route: PlannedRoute, operation: string, lease: Lease): Promise<MediaProgress> {
     const upstream = this.routing.upstreamOf(route);
     if (!upstream?.pollMedia) throw new Error('its provider is not configured on this instance');
     const { upstreamModel } = route;

@@ -1,181 +1,169 @@
-import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  MapField,
+  NumberField,
+  StringField,
+} from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
+import { PageLimit, PageOffset } from '../../platform/http/cursor-page.js';
 import { DateRangeQueryDto } from '../../platform/http/date-range.js';
-import { PageLimit, PageOffset } from '../../platform/http/field.decorators.js';
 import { JOB_MODALITIES, JOB_STATUSES, type JobModality, type JobStatus } from './job.js';
 
 export class JobFileDto {
-  @ApiProperty({
+  @StringField({
     description: 'Signed URL, valid until `expires_at` and generated on each read.',
     example: 'https://gateway.example/v1/artifacts/img_…?expires=…&signature=…',
   })
   url!: string;
 
-  @ApiProperty({ example: 'image/png' })
+  @StringField({ example: 'image/png' })
   content_type!: string;
 
-  @ApiProperty({ type: 'integer', example: 48_213 })
+  @IntegerField({ example: 48_213 })
   bytes!: number;
 }
 
 class JobResultDto {
-  @ApiProperty({ type: [JobFileDto] })
+  @ObjectListField(JobFileDto)
   data!: JobFileDto[];
 }
 
 class JobErrorDto {
-  @ApiProperty({ example: 'provider_error' })
+  @StringField({ example: 'provider_error' })
   code!: string;
 
-  @ApiProperty({ example: 'No provider could answer; tried one for one/image (failed).' })
+  @StringField({ example: 'No provider could answer; tried one for one/image (failed).' })
   message!: string;
 }
 
 /** Tokens of an image request by type. */
 export class ImageTokensDetailsDto {
-  @ApiProperty({ type: 'integer' })
+  @IntegerField()
   text_tokens!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Tokens of input images.' })
+  @IntegerField({ description: 'Tokens of input images.' })
   image_tokens!: number;
 }
 
 class JobUsageDto {
-  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs.', example: 1 })
+  @IntegerField({ optional: true, description: 'Image jobs.', example: 1 })
   image_count?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs billed by tokens.' })
+  @IntegerField({ optional: true, description: 'Image jobs billed by tokens.' })
   input_tokens?: number;
 
-  @ApiPropertyOptional({ type: ImageTokensDetailsDto })
+  @ObjectField(ImageTokensDetailsDto, { optional: true })
   input_tokens_details?: ImageTokensDetailsDto;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs billed by tokens.' })
+  @IntegerField({ optional: true, description: 'Image jobs billed by tokens.' })
   output_tokens?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs billed by tokens.' })
+  @IntegerField({ optional: true, description: 'Image jobs billed by tokens.' })
   total_tokens?: number;
 
-  @ApiPropertyOptional({ type: 'number', description: 'Video jobs.' })
+  @NumberField({ optional: true, description: 'Video jobs.' })
   video_seconds?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Speech jobs: code points.' })
+  @IntegerField({ optional: true, description: 'Speech jobs: code points.' })
   input_characters?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Speech jobs: UTF-8 bytes.' })
+  @IntegerField({ optional: true, description: 'Speech jobs: UTF-8 bytes.' })
   input_bytes?: number;
 
-  @ApiPropertyOptional({ type: 'number', description: 'Speech jobs.' })
+  @NumberField({ optional: true, description: 'Speech jobs.' })
   audio_seconds?: number;
 }
 
 /** A job, as its tenant sees it. */
 export class JobDto {
-  @ApiProperty({ example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
+  @StringField({ example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
   id!: string;
 
-  @ApiProperty({ enum: JOB_MODALITIES.map((modality) => `${modality}_job`) })
+  @EnumField(JOB_MODALITIES.map((modality) => `${modality}_job`))
   object!: string;
 
-  @ApiProperty({ enum: JOB_STATUSES })
+  @EnumField(JOB_STATUSES)
   status!: JobStatus;
 
-  @ApiProperty({ description: 'Model alias of the request.', example: 'sandbox/image' })
+  @StringField({ description: 'Model alias of the request.', example: 'sandbox/image' })
   model!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Null while queued.' })
+  @StringField({ nullable: true, description: 'Null while queued.' })
   provider!: string | null;
 
-  @ApiProperty({ enum: JOB_MODALITIES })
+  @EnumField(JOB_MODALITIES)
   modality!: JobModality;
 
-  @ApiProperty({ type: 'integer', description: 'Unix seconds.', example: 1_763_733_600 })
+  @IntegerField({ description: 'Unix seconds.', example: 1_763_733_600 })
   created_at!: number;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Unix seconds.' })
+  @IntegerField({ nullable: true, description: 'Unix seconds.' })
   completed_at!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Unix seconds after which the URLs answer 410.',
-  })
+  @IntegerField({ nullable: true, description: 'Unix seconds after which the URLs answer 410.' })
   expires_at!: number | null;
 
-  @ApiProperty({
-    type: JobResultDto,
-    nullable: true,
-    description: 'Set once the job has succeeded.',
-  })
+  @ObjectField(JobResultDto, { nullable: true, description: 'Set once the job has succeeded.' })
   result!: JobResultDto | null;
 
-  @ApiProperty({ type: JobErrorDto, nullable: true, description: 'Set when the job has failed.' })
+  @ObjectField(JobErrorDto, { nullable: true, description: 'Set when the job has failed.' })
   error!: JobErrorDto | null;
 
-  @ApiProperty({ type: JobUsageDto, nullable: true, description: 'Billed usage.' })
+  @ObjectField(JobUsageDto, { nullable: true, description: 'Billed usage.' })
   usage!: JobUsageDto | null;
 
-  @ApiProperty({
-    type: 'object',
-    nullable: true,
-    additionalProperties: { type: 'string' },
-    description: 'Metadata of the request.',
-  })
+  @MapField({ type: 'string' }, { nullable: true, description: 'Metadata of the request.' })
   metadata!: Record<string, string> | null;
 }
 
 class JobListItemDto {
-  @ApiProperty({ example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
+  @StringField({ example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
   id!: string;
 
-  @ApiProperty({ enum: JOB_MODALITIES })
+  @EnumField(JOB_MODALITIES)
   modality!: JobModality;
 
-  @ApiProperty({ example: 'sandbox/image' })
+  @StringField({ example: 'sandbox/image' })
   model!: string;
 
-  @ApiProperty({ enum: JOB_STATUSES })
+  @EnumField(JOB_STATUSES)
   status!: JobStatus;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Credits charged: 0 until the job succeeds and after a refund.',
-  })
+  @IntegerField({ description: 'Credits charged: 0 until the job succeeds and after a refund.' })
   actual_cost!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Credits reserved at submission.' })
+  @IntegerField({ description: 'Credits reserved at submission.' })
   reserved_credits!: number;
 
-  @ApiProperty({ type: String, nullable: true })
+  @StringField({ nullable: true })
   error_message!: string | null;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'Expiry of the files; before success, the deadline of the job.',
-  })
+  @DateTimeField({ description: 'Expiry of the files; before success, the deadline of the job.' })
   expires_at!: string;
 }
 
 class JobPaginationDto {
-  @ApiProperty({ type: 'integer', example: 0 })
+  @IntegerField({ example: 0 })
   offset!: number;
 
-  @ApiProperty({ type: 'integer', example: 50 })
+  @IntegerField({ example: 50 })
   limit!: number;
 
-  @ApiProperty({ description: 'Whether more jobs follow this page.' })
+  @BooleanField({ description: 'Whether more jobs follow this page.' })
   has_more!: boolean;
 }
 
 export class JobListDto {
-  @ApiProperty({ type: [JobListItemDto], description: 'Newest first.' })
+  @ObjectListField(JobListItemDto, { description: 'Newest first.' })
   jobs!: JobListItemDto[];
 
-  @ApiProperty({ type: JobPaginationDto })
+  @ObjectField(JobPaginationDto)
   pagination!: JobPaginationDto;
 }
 
@@ -185,24 +173,19 @@ const MAX_LIMIT = 200;
 
 /** Filters and page of the job list. Filters are combined with AND. */
 export class JobsQueryDto extends DateRangeQueryDto {
-  @ApiPropertyOptional({ enum: JOB_MODALITIES })
-  @IsOptional()
-  @IsIn(JOB_MODALITIES, { message: `modality must be one of ${JOB_MODALITIES.join(', ')}` })
+  @EnumField(JOB_MODALITIES, { optional: true })
   modality?: JobModality;
 
-  @ApiPropertyOptional({ enum: JOB_STATUSES })
-  @IsOptional()
-  @IsIn(JOB_STATUSES, { message: `status must be one of ${JOB_STATUSES.join(', ')}` })
+  @EnumField(JOB_STATUSES, { optional: true })
   status?: JobStatus;
 
   // No example: Swagger UI would fill it in and filter out most jobs.
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     minLength: 1,
     description: 'Exact model alias, such as `sandbox/image`.',
+    message: 'must be one model alias',
   })
-  @IsOptional()
-  @IsString({ message: 'model must be one model alias' })
-  @IsNotEmpty({ message: 'model must be one model alias' })
   model?: string;
 
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT, description: 'Jobs per page.' })

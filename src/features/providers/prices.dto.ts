@@ -1,124 +1,121 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
+import { IntegerField, MapField, StringField } from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import type { Pricing } from '../../core/catalogue/catalogue.types.js';
 
 const USD = 'USD as a decimal string';
 
 export class PricingDto implements Pricing {
-  @ApiProperty({ description: `Per input token, ${USD}.`, example: '0.00000015' })
+  @StringField({ description: `Per input token, ${USD}.`, example: '0.00000015' })
   prompt: string;
 
-  @ApiProperty({ description: `Per output token, ${USD}.`, example: '0.0000006' })
+  @StringField({ description: `Per output token, ${USD}.`, example: '0.0000006' })
   completion: string;
 
-  @ApiProperty({ description: `Per request, ${USD}.`, example: '0' })
+  @StringField({ description: `Per request, ${USD}.`, example: '0' })
   request: string;
 
-  @ApiProperty({ description: `Per image, ${USD}.`, example: '0' })
+  @StringField({ description: `Per image, ${USD}.`, example: '0' })
   image: string;
 
-  @ApiPropertyOptional({ description: 'Per input token read from the prompt cache.' })
+  @StringField({ optional: true, description: 'Per input token read from the prompt cache.' })
   input_cache_read?: string;
 
-  @ApiPropertyOptional({ description: 'Per input token written to the prompt cache.' })
+  @StringField({ optional: true, description: 'Per input token written to the prompt cache.' })
   input_cache_write?: string;
 
-  @ApiPropertyOptional({ description: '… to be kept for an hour, where that costs more.' })
+  @StringField({
+    optional: true,
+    description: 'Per input token cached for an hour, where that costs more.',
+  })
   input_cache_write_1h?: string;
 
-  @ApiPropertyOptional({ description: 'Per reasoning token.' })
+  @StringField({ optional: true, description: 'Per reasoning token.' })
   internal_reasoning?: string;
 
-  @ApiPropertyOptional({ description: 'Per web search that the vendor runs.' })
+  @StringField({ optional: true, description: 'Per web search that the vendor runs.' })
   web_search?: string;
 
-  @ApiPropertyOptional({ description: 'Per character of speech input.' })
+  @StringField({ optional: true, description: 'Per character of speech input.' })
   audio_character?: string;
 
-  @ApiPropertyOptional({ description: 'Per UTF-8 byte of speech input.' })
+  @StringField({ optional: true, description: 'Per UTF-8 byte of speech input.' })
   audio_byte?: string;
 
-  @ApiPropertyOptional({ description: 'Per minute of audio.' })
+  @StringField({ optional: true, description: 'Per minute of audio.' })
   audio_minute?: string;
 
-  @ApiPropertyOptional({ description: 'Per second of video.' })
+  @StringField({ optional: true, description: 'Per second of video.' })
   video_second?: string;
 }
 
 export class LongPromptPricesDto {
-  @ApiProperty({
-    type: 'integer',
-    description: 'Tokens, those of the cache included.',
-    example: 272000,
-  })
+  @IntegerField({ description: 'Prompt tokens, including cached ones.', example: 272000 })
   above: number;
 
-  @ApiProperty({ type: PricingDto, description: 'What the whole request costs then.' })
+  @ObjectField(PricingDto, { description: 'Prices of the whole request above that length.' })
   pricing: PricingDto;
 }
 
 export class VariantPricesDto {
-  @ApiProperty({ type: PricingDto })
+  @ObjectField(PricingDto)
   pricing: PricingDto;
 
-  @ApiPropertyOptional({
-    type: [LongPromptPricesDto],
-    description: 'Absent: as of the model, but never below `pricing`.',
+  @ObjectListField(LongPromptPricesDto, {
+    optional: true,
+    description: 'Absent: same as the model, but never below `pricing`.',
   })
   long_prompts?: LongPromptPricesDto[];
 }
 
 class SizePricesDto {
-  @ApiPropertyOptional({ description: 'Absent: any.', example: '1024x1536' })
+  @StringField({ optional: true, description: 'Absent: any.', example: '1024x1536' })
   size?: string;
 
-  @ApiPropertyOptional({ description: 'Absent: any.', example: 'high' })
+  @StringField({ optional: true, description: 'Absent: any.', example: 'high' })
   quality?: string;
 
-  @ApiProperty({ type: PricingDto })
+  @ObjectField(PricingDto)
   pricing: PricingDto;
 }
 
-const VARIANTS = {
-  type: 'object',
-  additionalProperties: { $ref: getSchemaPath(VariantPricesDto) },
-} as const;
+const VARIANTS = { $ref: getSchemaPath(VariantPricesDto) };
 
-/** Prices beside the ordinary ones. */
+/** Prices that replace the standard ones under a condition. */
 @ApiExtraModels(VariantPricesDto)
 export class PriceTiersDto {
-  @ApiPropertyOptional({
-    type: [LongPromptPricesDto],
-    description:
-      'Other prices of requests with longer prompts, from short to long; absent: there are none.',
+  @ObjectListField(LongPromptPricesDto, {
+    optional: true,
+    description: 'Prices of longer prompts, by ascending length. Absent: none.',
   })
   long_prompts?: LongPromptPricesDto[];
 
-  @ApiPropertyOptional({
-    ...VARIANTS,
+  @MapField(VARIANTS, {
+    optional: true,
     description:
-      'Other prices by the service tier that served the request, as the vendor says; a tier that is here may be asked for in ' +
-      '`service_tier`. `batch` is for information. Absent: there are none.',
+      'Prices by the service tier that the vendor reports. Requests can choose a listed tier with ' +
+      '`service_tier`. `batch` is informational. Absent: none.',
   })
   service_tiers?: Record<string, VariantPricesDto>;
 
-  @ApiPropertyOptional({
-    ...VARIANTS,
-    description: 'Other prices by the region that served the request; absent: there are none.',
+  @MapField(VARIANTS, {
+    optional: true,
+    description: 'Prices by the region that served the request. Absent: none.',
   })
   regions?: Record<string, VariantPricesDto>;
 
-  @ApiPropertyOptional({
-    type: [SizePricesDto],
+  @ObjectListField(SizePricesDto, {
+    optional: true,
     description:
-      'Prices of pictures and video by size and quality; what is not listed costs the dearest. Absent: all cost the same.',
+      'Prices of images and video by size and quality. Others cost as much as the most expensive one. Absent: one price for all.',
   })
   sizes?: SizePricesDto[];
 }
 
 export class PriceChangeDto extends PriceTiersDto {
-  @ApiProperty({ description: 'From 00:00 UTC of that day.', example: '2026-12-01' })
+  @StringField({ description: 'From 00:00 UTC of that day.', example: '2026-12-01' })
   effective_from: string;
 
-  @ApiProperty({ type: PricingDto })
+  @ObjectField(PricingDto)
   pricing: PricingDto;
 }

@@ -1,4 +1,17 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  MapField,
+  NumberField,
+  StringField,
+} from '../../platform/http/field.decorators.js';
+import {
+  ObjectField,
+  ObjectListField,
+  StringListField,
+} from '../../platform/http/nested-field.decorators.js';
 import {
   MODEL_KINDS,
   type Architecture,
@@ -11,45 +24,43 @@ import { PriceChangeDto, PricingDto, PriceTiersDto } from './prices.dto.js';
 import type { ProviderStatus } from '../../core/routing/provider-status.js';
 
 export class ProviderHealthDto {
-  @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })
+  @IntegerField({ description: 'Median, in milliseconds.', example: 120 })
   latency_p50: number;
 
-  @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 180 })
+  @IntegerField({ description: 'Milliseconds.', example: 180 })
   latency_p99: number;
 
-  @ApiProperty({ description: 'Failed probes of all within 10 s, 0 to 1.', example: 0 })
+  @NumberField({ description: 'Share of failed probes in 10 s, 0 to 1.', example: 0 })
   error_rate: number;
 
-  @ApiProperty({ format: 'date-time', description: 'When the provider was last probed.' })
+  @DateTimeField({ description: 'When the provider was last probed.' })
   last_checked_at: string;
 }
 
-/** Of calls by shared capacity, all models and instances together, in the last half-hour. */
+/** Calls over shared capacity in the last half-hour, over all models and instances. */
 export class MeasuredProviderDto {
-  @ApiProperty({ type: 'integer', description: 'Answered and failed.', example: 1_204 })
+  @IntegerField({ description: 'Calls, including failed ones.', example: 1_204 })
   calls: number;
 
-  @ApiProperty({ description: 'Percent of them that were answered.', example: 99.9 })
+  @NumberField({ description: 'Percentage of answered calls.', example: 99.9 })
   uptime: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
-    description: 'Milliseconds to the first content, the mean; of whole answers to their end.',
+    description:
+      'Mean milliseconds to the first content, or to the end of answers that are not streamed.',
     example: 340,
   })
   latency_mean: number | null;
 
-  @ApiProperty({
-    type: Number,
+  @NumberField({
     nullable: true,
-    description: 'Tokens of output a second, from calls to their ends, of all answers together.',
+    description: 'Output tokens per second from call to end, over all answers.',
     example: 71.4,
   })
   throughput: number | null;
 
-  @ApiProperty({
-    type: Number,
+  @NumberField({
     nullable: true,
     description: 'Share of the prompt tokens that the vendor read from its cache, 0 to 1.',
     example: 0.62,
@@ -57,221 +68,222 @@ export class MeasuredProviderDto {
   cache_hit_rate: number | null;
 }
 
-/** One of several accounts of the operator's; nothing of what opens it is shown. */
+/** One of the operator's accounts, without its credentials. */
 class ProviderAccountDto {
-  @ApiProperty({ example: 'eu-west' })
+  @StringField({ example: 'eu-west' })
   id: string;
 
-  @ApiProperty({
-    enum: ACCOUNT_STATES,
+  @EnumField(ACCOUNT_STATES, {
     description:
-      'As the instance that answers knows: `limited` has used up its minute, `cooling` was told to wait, `open` fails or was refused.',
+      'State on the answering instance. `limited`: its budget for this minute is spent. `cooling`: the vendor asked to wait. `open`: it fails or was rejected.',
     example: 'healthy',
   })
   state: AccountState;
 }
 
 export class ProviderDto {
-  @ApiProperty({ example: 'openai' })
+  @StringField({ example: 'openai' })
   id: string;
 
-  @ApiProperty({ example: 'OpenAI' })
+  @StringField({ example: 'OpenAI' })
   name: string;
 
-  @ApiProperty({ enum: PROVIDER_TYPES, description: 'The vendor kind whose API it follows.' })
+  @EnumField(PROVIDER_TYPES, { description: 'The vendor kind whose API it follows.' })
   type: ProviderType;
 
-  @ApiProperty({
-    enum: ['healthy', 'degraded', 'unhealthy', 'unknown'],
+  @EnumField(['healthy', 'degraded', 'unhealthy', 'unknown'], {
     description: '`unknown` unless `include_health=true`.',
   })
   status: ProviderStatus;
 
-  @ApiProperty({ type: 'integer', description: 'Models whose primary route is at this provider.' })
+  @IntegerField({ description: 'Models whose primary route is at this provider.' })
   models_count: number;
 
-  @ApiPropertyOptional({
-    type: [ProviderAccountDto],
-    description: 'Only where requests are spread among several.',
+  @ObjectListField(ProviderAccountDto, {
+    optional: true,
+    description: 'Only for providers with several accounts.',
   })
   accounts?: ProviderAccountDto[] | undefined;
 
-  @ApiPropertyOptional({
-    type: MeasuredProviderDto,
-    description: 'What calls of the last half-hour showed; absent where there were none.',
+  @ObjectField(MeasuredProviderDto, {
+    optional: true,
+    description: 'Measurements of the last half-hour; absent without calls.',
   })
   measured?: MeasuredProviderDto;
 
-  @ApiPropertyOptional({ type: ProviderHealthDto, description: 'Only with `include_health=true`.' })
+  @ObjectField(ProviderHealthDto, {
+    optional: true,
+    description: 'Only with `include_health=true`.',
+  })
   health?: ProviderHealthDto;
 }
 
 export class ProviderListDto {
-  @ApiProperty({ type: [ProviderDto] })
+  @ObjectListField(ProviderDto)
   data: ProviderDto[];
 }
 
 export class ArchitectureDto implements Architecture {
-  @ApiProperty({ example: 'text+image->text' })
+  @StringField({ example: 'text+image->text' })
   modality: string;
 
-  @ApiProperty({ type: [String], example: ['text', 'image'] })
+  @StringListField({ example: ['text', 'image'] })
   input_modalities: string[];
 
-  @ApiProperty({ type: [String], example: ['text'] })
+  @StringListField({ example: ['text'] })
   output_modalities: string[];
 
-  @ApiProperty({ example: 'GPT' })
+  @StringField({ example: 'GPT' })
   tokenizer: string;
 }
 
 class TopProviderDto {
-  @ApiProperty({ type: 'integer', example: 128000 })
+  @IntegerField({ example: 128000 })
   context_length: number;
 
-  @ApiProperty({ type: 'integer', nullable: true, example: 16384 })
+  @IntegerField({ nullable: true, example: 16384 })
   max_completion_tokens: number | null;
 
-  @ApiProperty()
+  @BooleanField()
   is_moderated: boolean;
 }
 
 export const MODEL_ROUTE_STATES = [...ROUTE_STATES, 'paused'] as const;
 
-/** Who serves a model. */
+/** A route of a model. */
 export class ModelRouteDto {
-  @ApiProperty({ description: 'Id of the provider.', example: 'sandbox' })
+  @StringField({ description: 'Id of the provider.', example: 'sandbox' })
   provider: string;
 
-  @ApiProperty({ example: 'Sandbox' })
+  @StringField({ example: 'Sandbox' })
   provider_name: string;
 
-  @ApiProperty({
-    enum: MODEL_ROUTE_STATES,
+  @EnumField(MODEL_ROUTE_STATES, {
     description:
-      'What requests of the last minutes say: `cooling`: the provider asked to wait; `open`: it failed too often; ' +
+      'From requests of the last minutes. `cooling`: the provider asked to wait. `open`: it failed too often. ' +
       '`paused`: by the operator.',
     example: 'healthy',
   })
   state: (typeof MODEL_ROUTE_STATES)[number];
 
-  @ApiProperty({ description: 'Whether it is by an account of your own.', example: false })
+  @BooleanField({ description: 'Whether it uses your BYOK account.', example: false })
   is_own_account: boolean;
 }
 
 export class ModelDto extends PriceTiersDto {
-  @ApiProperty({ description: 'Alias `<provider>/<model>`.', example: 'sandbox/echo' })
+  @StringField({ description: 'Alias `<provider>/<model>`.', example: 'sandbox/echo' })
   id: string;
 
-  @ApiProperty({ enum: ['model'] })
+  @EnumField(['model'])
   object: 'model';
 
-  @ApiProperty({ type: 'integer', description: 'Unix seconds.' })
+  @IntegerField({ description: 'Unix seconds.' })
   created: number;
 
-  @ApiProperty({ example: 'sandbox' })
+  @StringField({ example: 'sandbox' })
   owned_by: string;
 
-  @ApiProperty()
+  @StringField()
   name: string;
 
-  @ApiProperty()
+  @StringField()
   description: string;
 
-  @ApiProperty({ type: 'integer', example: 128000 })
+  @IntegerField({ example: 128000 })
   context_length: number;
 
-  @ApiProperty({ type: PricingDto })
+  @ObjectField(PricingDto)
   pricing: PricingDto;
 
-  @ApiPropertyOptional({
-    type: [PriceChangeDto],
-    description: 'Prices that are known to hold from a day to come.',
+  @ObjectListField(PriceChangeDto, {
+    optional: true,
+    description: 'Announced future prices.',
   })
   price_changes?: PriceChangeDto[];
 
-  @ApiPropertyOptional({ description: 'Where the prices are from.' })
+  @StringField({ optional: true, description: 'Source of the prices.' })
   source?: string;
 
-  @ApiPropertyOptional({
-    description: 'The day on which they were read there.',
+  @StringField({
+    optional: true,
+    description: 'Date on which the source was read.',
     example: '2026-11-23',
   })
   as_of?: string;
 
-  @ApiProperty({ type: ArchitectureDto, nullable: true, description: 'Null for embedding models.' })
+  @ObjectField(ArchitectureDto, { nullable: true, description: 'Null for embedding models.' })
   architecture: ArchitectureDto | null;
 
-  @ApiProperty({ type: TopProviderDto })
+  @ObjectField(TopProviderDto)
   top_provider: TopProviderDto;
 
-  @ApiProperty({ type: [String], example: ['temperature', 'max_tokens', 'stream'] })
+  @StringListField({ example: ['temperature', 'max_tokens', 'stream'] })
   supported_parameters: string[];
 
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: null })
+  @MapField(true, { nullable: true, example: null })
   per_request_limits: null;
 
-  @ApiPropertyOptional({ enum: MODEL_KINDS, description: 'Only with `include_routes=true`.' })
+  @EnumField(MODEL_KINDS, { optional: true, description: 'Only with `include_routes=true`.' })
   kind?: ModelKind;
 
-  @ApiPropertyOptional({
-    type: [ModelRouteDto],
-    description: 'In the order in which they are tried; only with `include_routes=true`.',
+  @ObjectListField(ModelRouteDto, {
+    optional: true,
+    description: 'In the order of attempts. Only with `include_routes=true`.',
   })
   routes?: ModelRouteDto[];
 }
 
 export class ModelListDto {
-  @ApiProperty({ enum: ['list'] })
+  @EnumField(['list'])
   object: 'list';
 
-  @ApiProperty({ type: [ModelDto] })
+  @ObjectListField(ModelDto)
   data: ModelDto[];
 }
 
 class ModelLinksDto {
-  @ApiProperty({ example: '/api/v1/models/sandbox/echo' })
+  @StringField({ example: '/api/v1/models/sandbox/echo' })
   details: string;
 }
 
-/** A model with all that clients of OpenRouter's API insist on. */
+/** A model with every field that clients of OpenRouter's API require. */
 export class CompatibleModelDto extends ModelDto {
-  @ApiProperty({ example: 'sandbox/echo' })
+  @StringField({ example: 'sandbox/echo' })
   canonical_slug: string;
 
-  @ApiProperty({ type: ArchitectureDto, description: 'Of embedding models as well.' })
+  @ObjectField(ArchitectureDto, { description: 'Set for embedding models as well.' })
   declare architecture: ArchitectureDto;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: null })
+  @MapField(true, { nullable: true, example: null })
   default_parameters: null;
 
-  @ApiProperty({ type: ModelLinksDto })
+  @ObjectField(ModelLinksDto)
   links: ModelLinksDto;
 
-  @ApiProperty({ type: [String], nullable: true, example: null })
+  @StringListField({ nullable: true, example: null })
   supported_voices: null;
 }
 
 class PageLinksDto {
-  @ApiProperty({ type: String, nullable: true, description: 'Lists are whole.', example: null })
+  @StringField({ nullable: true, description: 'Null: lists have one page.', example: null })
   next: null;
 }
 
 export class CompatibleModelListDto {
-  @ApiProperty({ enum: ['list'] })
+  @EnumField(['list'])
   object: 'list';
 
-  @ApiProperty({ type: [CompatibleModelDto] })
+  @ObjectListField(CompatibleModelDto)
   data: CompatibleModelDto[];
 
-  @ApiProperty({ type: PageLinksDto })
+  @ObjectField(PageLinksDto)
   links: PageLinksDto;
 
-  @ApiProperty({ type: 'integer' })
+  @IntegerField()
   total_count: number;
 }
 
-/** What an embedding model's architecture is shown as where there has to be one. */
+/** Shown as the architecture of embedding models where the shape requires one. */
 export const EMBEDDING: ArchitectureDto = {
   modality: 'text->embeddings',
   input_modalities: ['text'],

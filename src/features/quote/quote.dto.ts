@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { EnumField, IntegerField, StringField } from '../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../platform/http/nested-field.decorators.js';
 import { ownOutputLimitOf } from '../../canonical/billable-route.js';
 import {
   QUOTED_ENDPOINTS,
@@ -17,98 +17,87 @@ const CREDITS_PER_USD = 1_000_000n;
 const DIGITS = 6;
 
 export class QuoteQueryDto {
-  @ApiPropertyOptional({
-    enum: QUOTED_ENDPOINTS,
+  @EnumField(QUOTED_ENDPOINTS, {
+    optional: true,
     description:
-      'The endpoint of the call. Default: by the kind of the first model, one of `chat`, `embeddings`, `speech`, `images` and `videos`.',
+      'The call to quote. Defaults to the kind of the first model: `chat`, `embeddings`, `speech`, `images` or `videos`.',
   })
-  @IsOptional()
-  @IsIn(QUOTED_ENDPOINTS)
   endpoint?: QuotedEndpoint;
 }
 
 class QuotedCostDto {
-  @ApiProperty({ type: 'integer', description: 'For the shortest answer, in credits.', example: 3 })
+  @IntegerField({ description: 'Credits for the shortest answer.', example: 3 })
   least!: number;
 
-  @ApiProperty({ type: 'integer', description: 'For a usual answer, in credits.', example: 120 })
+  @IntegerField({ description: 'Credits for a typical answer.', example: 120 })
   likely!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description:
-      'What the call would reserve now, in credits. It is also the maximum charge, unless a vendor ignores its limit.',
+      'Credits that would be reserved now. The charge is at most this, unless a vendor ignores its limit.',
     example: 412,
   })
   worst!: number;
 
-  @ApiProperty({ description: '`least` in USD.', example: '0.000003' })
+  @StringField({ description: '`least` in USD.', example: '0.000003' })
   least_usd!: string;
 
-  @ApiProperty({ description: '`likely` in USD.', example: '0.000120' })
+  @StringField({ description: '`likely` in USD.', example: '0.000120' })
   likely_usd!: string;
 
-  @ApiProperty({ description: '`worst` in USD.', example: '0.000412' })
+  @StringField({ description: '`worst` in USD.', example: '0.000412' })
   worst_usd!: string;
 }
 
 class QuotedTokensDto {
-  @ApiProperty({ type: 'integer', description: 'Expected prompt tokens.', example: 10 })
+  @IntegerField({ description: 'Likely tokens of the prompt.', example: 10 })
   prompt!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Expected answer tokens.', example: 55 })
+  @IntegerField({ description: 'Likely tokens of the answer.', example: 55 })
   completion!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Maximum prompt tokens.', example: 12 })
+  @IntegerField({ description: 'Upper bound of the prompt tokens.', example: 12 })
   most_prompt!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Maximum answer tokens, all choices together.',
-    example: 200,
-  })
+  @IntegerField({ description: 'Tokens of the longest answer, over all choices.', example: 200 })
   most_completion!: number;
 }
 
 class QuotedRouteDto {
-  @ApiProperty({ example: 'openai/gpt-4o-mini' })
+  @StringField({ example: 'openai/gpt-4o-mini' })
   model!: string;
 
-  @ApiProperty({ example: 'openai' })
+  @StringField({ example: 'openai' })
   provider!: string;
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
-    description: "The operator's account with the provider; null when there is only one.",
+    description: 'The operator’s account with the provider; null when there is only one.',
     example: null,
   })
   account!: string | null;
 
-  @ApiProperty({ enum: ['shared', 'byok'] })
-  traffic_mode!: string;
+  @EnumField(['shared', 'byok'])
+  traffic_mode!: 'shared' | 'byok';
 
-  @ApiProperty({
-    enum: ['ready', 'cooling'],
-    description: '`cooling`: it failed recently, and so did all others.',
+  @EnumField(['ready', 'cooling'], {
+    description: '`cooling`: it failed recently, and so did all other routes.',
   })
-  condition!: string;
+  condition!: 'ready' | 'cooling';
 
-  @ApiProperty({
-    enum: ['warm', 'unknown'],
+  @EnumField(['warm', 'unknown'], {
     description:
-      '`warm`: this route recently answered the conversation, so its vendor may have the start of the prompt cached.',
+      '`warm`: this route answered the conversation recently, so the vendor may have cached the start of the prompt.',
   })
-  prompt_cache!: string;
+  prompt_cache!: 'warm' | 'unknown';
 
-  @ApiProperty({ type: QuotedCostDto })
+  @ObjectField(QuotedCostDto)
   cost!: QuotedCostDto;
 
-  @ApiProperty({ type: QuotedTokensDto })
+  @ObjectField(QuotedTokensDto)
   tokens!: QuotedTokensDto;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description:
       'The output limit that the gateway would send to the vendor, as in `X-Gateway-Output-Limit`; null: none.',
@@ -116,82 +105,74 @@ class QuotedRouteDto {
   })
   output_limit!: number | null;
 
-  @ApiProperty({
-    enum: ['log', 'rule', 'request'],
+  @EnumField(['log', 'rule', 'request'], {
     description:
-      "Basis of the expected answer length: `log`, the tenant's answers from the model in the last seven days; `rule`, 500 tokens; `request`, an answer without a variable length.",
+      "Source of the likely length. `log`: the tenant's answers of the model over seven days. `rule`: 500 tokens. `request`: the request determines it.",
   })
-  likely_by!: string;
+  likely_by!: 'log' | 'rule' | 'request';
 }
 
 class LeftOutRouteDto {
-  @ApiProperty({ example: 'openai/gpt-4o-mini' })
+  @StringField({ example: 'openai/gpt-4o-mini' })
   model!: string;
 
-  @ApiProperty({ example: 'azure' })
+  @StringField({ example: 'azure' })
   provider!: string;
 
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @StringField({ nullable: true, example: null })
   account!: string | null;
 
-  @ApiProperty({
-    enum: LEFT_OUT_REASONS,
+  @EnumField(LEFT_OUT_REASONS, {
     description:
-      "`own_account`: the tenant's BYOK account does not fall back to shared capacity. `denied`: excluded by a provider list. `preferences`: excluded by `provider.only` or `provider.ignore`. `unpriced`: a requested feature has no price on shared capacity. `resting`: the account reached its vendor's rate limit. `no_fallbacks`: `provider.allow_fallbacks` is false.",
+      "`own_account`: the tenant's BYOK account does not fall back to shared capacity. `denied`: a provider list denies it. `preferences`: excluded by `provider.only` or `ignore`. `unpriced`: a requested feature has no price on shared capacity. `resting`: the account has reached its vendor's limit. `no_fallbacks`: `provider.allow_fallbacks` is false.",
     example: 'not_configured',
   })
   reason!: LeftOutReason;
 }
 
 class QuoteRefusalDto {
-  @ApiProperty({ type: 'integer', example: 402 })
+  @IntegerField({ example: 402 })
   status!: number;
 
-  @ApiProperty({ example: 'budget_exceeded' })
+  @StringField({ example: 'budget_exceeded' })
   type!: string;
 
-  @ApiProperty({ example: 'max_cost' })
+  @StringField({ example: 'max_cost' })
   param!: string;
 
-  @ApiProperty()
+  @StringField()
   message!: string;
 }
 
 export class QuoteDto {
-  @ApiProperty({ enum: ['quote'] })
+  @EnumField(['quote'])
   object!: 'quote';
 
-  @ApiProperty({ enum: QUOTED_ENDPOINTS })
+  @EnumField(QUOTED_ENDPOINTS)
   endpoint!: QuotedEndpoint;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Credits not reserved by a hold.',
-    example: 9_999_000,
-  })
+  @IntegerField({ description: 'Available credits.', example: 9_999_000 })
   available!: number;
 
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @IntegerField({ nullable: true, example: null })
   max_cost!: number | null;
 
-  @ApiProperty({
-    enum: ['off', 'hit', 'miss'],
+  @EnumField(['off', 'hit', 'miss'], {
     description:
-      'Whether the call would be answered from the cache, at no cost; `off`: the call does not use the cache.',
+      'Whether the cache would answer the call, at no cost; `off`: the call does not use the cache.',
   })
-  answer_cache!: string;
+  answer_cache!: 'off' | 'hit' | 'miss';
 
-  @ApiProperty({ type: [QuotedRouteDto], description: 'Routes to try, in order.' })
+  @ObjectListField(QuotedRouteDto, { description: 'Routes that would be tried, in order.' })
   routes!: QuotedRouteDto[];
 
-  @ApiProperty({ type: [LeftOutRouteDto], description: 'Excluded routes.' })
+  @ObjectListField(LeftOutRouteDto, { description: 'Routes that would not be tried.' })
   left_out!: LeftOutRouteDto[];
 
-  @ApiProperty({
-    type: QuoteRefusalDto,
+  @ObjectField(QuoteRefusalDto, {
     nullable: true,
     description:
-      'The error with which the call would be rejected now; null: none. Does not check budgets and rate limits.',
+      'The error that the call would get now; null: none. Budgets and rate limits are not checked.',
   })
   refusal!: QuoteRefusalDto | null;
 }

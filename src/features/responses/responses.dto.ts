@@ -1,28 +1,31 @@
-import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString } from 'class-validator';
-import { PageLimit } from '../../platform/http/field.decorators.js';
+import { PageLimit } from '../../platform/http/cursor-page.js';
+import {
+  EnumField,
+  HiddenField,
+  SchemaField,
+  StringField,
+} from '../../platform/http/field.decorators.js';
 
 /** Accepted because SDKs send it; there is nothing to include. */
 export class IncludeQueryDto {
-  @ApiPropertyOptional({ type: [String], description: 'Ignored.' })
-  @IsOptional()
+  @SchemaField({ type: [String] }, { optional: true, description: 'Ignored.' })
   include?: unknown;
 
   /** The list syntax that SDKs use. */
-  @ApiHideProperty()
-  @IsOptional()
+  @HiddenField()
   'include[]'?: unknown;
 }
 
 /** Query parameters that SDKs add to a retrieval. */
 export class RetrieveResponseQueryDto extends IncludeQueryDto {
-  @ApiPropertyOptional({ enum: ['false'], description: 'Stored responses are not streamed.' })
-  @IsOptional()
-  @IsIn(['false'], { message: 'stream must be false: stored responses are not streamed' })
-  stream?: string;
+  @EnumField(['false'], {
+    optional: true,
+    description: 'Stored responses are not streamed.',
+    message: 'must be false: stored responses are not streamed',
+  })
+  stream?: 'false';
 
-  @ApiPropertyOptional({ type: String, description: 'Ignored.' })
-  @IsOptional()
+  @SchemaField({ type: String }, { optional: true, description: 'Ignored.' })
   include_obfuscation?: unknown;
 }
 
@@ -35,12 +38,13 @@ export class InputItemsQueryDto extends IncludeQueryDto {
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT })
   limit: number = DEFAULT_LIMIT;
 
-  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
-  @IsIn(['asc', 'desc'], { message: 'order must be asc or desc' })
+  @EnumField(['asc', 'desc'], { default: 'desc' })
   order: 'asc' | 'desc' = 'desc';
 
-  @ApiPropertyOptional({ description: 'Return items after this id.' })
-  @IsOptional()
-  @IsString({ message: 'after must be one id' })
+  @StringField({
+    optional: true,
+    description: 'Return items after this id.',
+    message: 'must be one id',
+  })
   after?: string;
 }

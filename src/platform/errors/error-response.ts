@@ -1,5 +1,7 @@
 import { GATEWAY_ERROR_TYPES, type GatewayError } from './gateway-errors.js';
-import { ApiProperty, ApiResponse } from '@nestjs/swagger';
+import { ApiResponse } from '@nestjs/swagger';
+import { EnumField, IntegerField, MapField, StringField } from '../http/field.decorators.js';
+import { ObjectField } from '../http/nested-field.decorators.js';
 
 /** The `type` values on the messages paths, as that dialect defines them. */
 export const MESSAGES_ERROR_TYPES = [
@@ -16,24 +18,23 @@ export const MESSAGES_ERROR_TYPES = [
 ] as const;
 
 class ErrorDetailDto {
-  @ApiProperty({ description: 'What was wrong and what to do.' })
+  @StringField({ description: 'What was wrong and what to do.' })
   message!: string;
 
-  @ApiProperty({ enum: [...new Set([...GATEWAY_ERROR_TYPES, ...MESSAGES_ERROR_TYPES])] })
+  @EnumField([...new Set<string>([...GATEWAY_ERROR_TYPES, ...MESSAGES_ERROR_TYPES])])
   type!: string;
 
-  @ApiProperty({ type: 'integer', description: 'The HTTP status.' })
+  @IntegerField({ description: 'The HTTP status.' })
   code!: number;
 
-  @ApiProperty({
+  @StringField({
     description: 'The field, header, path parameter or resource at fault.',
     example: 'model',
   })
   param!: string;
 
-  @ApiProperty({
-    type: Object,
-    required: false,
+  @MapField(true, {
+    optional: true,
     description: 'A code that some clients of the messages dialect act on.',
   })
   details?: Readonly<Record<string, unknown>>;
@@ -41,15 +42,10 @@ class ErrorDetailDto {
 
 /** The body of every error, for the OpenAPI description. */
 export class ErrorResponseDto implements ErrorBody {
-  @ApiProperty({
-    type: String,
-    enum: ['error'],
-    required: false,
-    description: 'On the messages paths only.',
-  })
+  @EnumField(['error'], { optional: true, description: 'On the messages paths only.' })
   type?: 'error';
 
-  @ApiProperty({ type: ErrorDetailDto })
+  @ObjectField(ErrorDetailDto)
   error!: ErrorDetailDto;
 }
 

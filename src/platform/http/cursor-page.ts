@@ -1,36 +1,68 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString } from 'class-validator';
+import {
+  BooleanField,
+  EnumField,
+  QueryIntegerField,
+  StringField,
+  type FieldDecorator,
+} from './field.decorators.js';
 import { isUuid } from '../database/stored-text.js';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { parseIsoDateTime } from '../time/dates.js';
-import { PageLimit } from './field.decorators.js';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
+
+interface PageLimitOptions {
+  /** The field's default in its class. */
+  readonly default: number;
+  /** Larger values are rejected; undefined: they are capped by the code that reads the field. */
+  readonly maximum?: number;
+  readonly description?: string;
+}
+
+/** A page size. */
+export function PageLimit(
+  options: PageLimitOptions,
+): FieldDecorator<number, { readonly default: number }> {
+  return QueryIntegerField({ minimum: 1, ...options });
+}
+
+/**
+ * The number of entries to skip, newest first.
+ *
+ * @param entries what the list contains, such as `Jobs`
+ */
+export function PageOffset(entries: string): FieldDecorator<number, { readonly default: number }> {
+  return QueryIntegerField({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    default: 0,
+    description: `${entries} to leave out, counted from the newest.`,
+  });
+}
 
 /** The requested page of a list; lists with filters extend it. */
 export class CursorPageQueryDto {
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT, description: 'Entries per page.' })
   limit: number = DEFAULT_LIMIT;
 
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description: 'The `next_cursor` of the previous page; omit it for the first page.',
+    message: 'must be one cursor',
   })
-  @IsOptional()
-  @IsString({ message: 'cursor must be one cursor' })
   cursor?: string;
 }
 
 /** A page; lists extend it with their `data`. */
 export class CursorPageDto {
-  @ApiProperty({ enum: ['list'], example: 'list' })
+  @EnumField(['list'], { example: 'list' })
   object!: 'list';
 
-  @ApiProperty({ description: 'Whether more entries follow.', example: false })
+  @BooleanField({ description: 'Whether more entries follow.', example: false })
   has_more!: boolean;
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: 'Send it as `cursor` for the next page; null on the last page.',
     example: null,

@@ -1,5 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString } from 'class-validator';
+import { StringField } from './field.decorators.js';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { DAY_MS, parseIsoDateTime } from '../time/dates.js';
 
@@ -15,21 +14,21 @@ const DAY_OR_INSTANT = {
 
 /** A time range, open at omitted ends; read it with `parseDateRange`. */
 export class DateRangeQueryDto {
-  @ApiPropertyOptional({
+  @StringField({
     ...DAY_OR_INSTANT,
+    optional: true,
     description: 'The first day or instant, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
+    message: 'must be one date',
   })
-  @IsOptional()
-  @IsString({ message: 'start_date must be one date' })
   start_date?: string;
 
-  @ApiPropertyOptional({
+  @StringField({
     ...DAY_OR_INSTANT,
+    optional: true,
     description:
       'The last day or instant, inclusive, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
+    message: 'must be one date',
   })
-  @IsOptional()
-  @IsString({ message: 'end_date must be one date' })
   end_date?: string;
 }
 

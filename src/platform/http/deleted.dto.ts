@@ -1,10 +1,10 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { BooleanField, UuidField } from './field.decorators.js';
 
 /** The answer to the deletion of a resource with an id. */
 export abstract class DeletedDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({ example: true })
+  @BooleanField({ example: true })
   deleted!: boolean;
 }

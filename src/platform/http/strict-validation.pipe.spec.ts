@@ -1,22 +1,37 @@
 import { describe, expect, it } from '@jest/globals';
-import { IsObject, IsOptional, IsString } from 'class-validator';
 import { processorMsOf } from '../../../test/support/processor-ms.js';
+import { IntegerField, MapField, StringField } from './field.decorators.js';
+import { ObjectListField, StringListField, VariantListField } from './nested-field.decorators.js';
 import { StrictValidationPipe } from './strict-validation.pipe.js';
 
-class NoteDto {
-  @IsString()
-  name!: string;
-
-  @IsOptional()
-  @IsObject()
-  labels?: Record<string, unknown>;
+class LinkDto {
+  @IntegerField({ minimum: 1, maximum: 9 })
+  to!: number;
 }
 
-const pipe = new StrictValidationPipe({
-  transform: true,
-  whitelist: true,
-  forbidNonWhitelisted: true,
-});
+class TextDto {
+  @StringField()
+  text!: string;
+}
+
+class NoteDto {
+  @StringField({ maxLength: 20 })
+  name!: string;
+
+  @MapField(true, { optional: true, nullable: true })
+  labels?: Record<string, unknown> | null;
+
+  @ObjectListField(LinkDto, { optional: true, maxItems: 3, uniqueBy: 'to' })
+  links?: LinkDto[];
+
+  @StringListField({ optional: true, namesItem: true, item: { minLength: 1, maxLength: 2 } })
+  words?: string[];
+
+  @VariantListField('type', { link: LinkDto, text: TextDto }, { optional: true })
+  parts?: (LinkDto | TextDto)[];
+}
+
+const pipe = new StrictValidationPipe();
 const read = (body: unknown): Promise<unknown> =>
   pipe.transform(body, { type: 'body', metatype: NoteDto });
 const manyMembers = Object.fromEntries(Array.from({ length: 99_000 }, (_, i) => [`k${i}`, 'a']));
@@ -37,6 +52,36 @@ describe(StrictValidationPipe.name, () => {
     ['an array in place of a text', { name: Array.from({ length: 2_000_000 }, () => 1) }],
   ])('refuses %s', async (_, body) => {
     await expect(read(body)).rejects.toThrow();
+  });
+
+  it.each([
+    [{ links: [{ to: 1 }, { to: 10 }] }, 'links.1.to', 'must be an integer from 1 to 9'],
+    [{ links: [{ to: 1, of: 2 }] }, 'links.0.of', 'is not a known field; remove it'],
+    [{ links: [1] }, 'links.0', 'must be an object'],
+    [{ links: [[]] }, 'links.0', 'must be an object'],
+    [{ links: {} }, 'links', 'must be an array of at most 3 objects with different tos'],
+    [
+      { links: [{ to: 1 }, { to: 1 }] },
+      'links',
+      'must be an array of at most 3 objects with different tos',
+    ],
+    [{ words: ['a', 'abc'] }, 'words.1', 'must be a string of 1 to 2 characters'],
+    [{ parts: [{ type: 'x' }] }, 'parts.0.type', 'must be one of "link", "text"'],
+    [{ parts: [{ type: 'text', text: 1 }] }, 'parts.0.type', 'is not a known field; remove it'],
+    [{ labels: 1 }, 'labels', 'must be an object, or null'],
+  ])('names the invalid field of %j', async (fields, param, rule) => {
+    await expect(read({ name: 'a', ...fields })).rejects.toMatchObject({
+      param,
+      message: `\`${param}\` ${rule}.`,
+    });
+  });
+
+  it('rejects an oversized list before its objects are validated', async () => {
+    const links = Array.from({ length: 300_000 }, () => ({}));
+    const tookMs = await processorMsOf(() =>
+      expect(read({ name: 'a', links })).rejects.toMatchObject({ param: 'links' }),
+    );
+    expect(tookMs).toBeLessThan(4_000);
   });
 
   it('does not take longer for each member the more there are', async () => {

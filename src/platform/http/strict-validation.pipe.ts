@@ -1,12 +1,29 @@
-import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
-import { validate } from 'class-validator';
+import { ValidationPipe, type ArgumentMetadata, type Type } from '@nestjs/common';
+import { validate, validateSync, type ValidationError } from 'class-validator';
+import { toDto } from './nested-field.decorators.js';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 
 /** Names that class-transformer drops silently at any depth, so that DTOs never see them. */
 const PASSED_OVER = ['__proto__', 'constructor', 'prototype'];
 
+/** How much of a field's name, which the caller may have made up, errors repeat. */
+const MAX_NAME_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 300;
+
+/** Stops at the first error of a field, so that an oversized list is rejected before its elements are validated. */
+const STRICT = {
+  whitelist: true,
+  forbidNonWhitelisted: true,
+  stopAtFirstError: true,
+  forbidUnknownValues: false,
+};
+
 /** Rejects every field that a DTO does not declare, whatever its name. */
 export class StrictValidationPipe extends ValidationPipe {
+  constructor() {
+    super({ ...STRICT, transform: true, exceptionFactory: describeViolations });
+  }
+
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { type, metatype } = metadata;
     // Other parameters come from the service itself.
@@ -14,11 +31,57 @@ export class StrictValidationPipe extends ValidationPipe {
     if (type !== 'body' || !metatype) return super.transform(value, metadata);
     // Bodies have JSON types, so nothing needs conversion; class-transformer would take seconds for an object of
     // 100,000 members.
-    const dto = Object.assign(new metatype() as object, value);
+    const dto = toDto(metatype as Type<object>, value as object);
     const errors = await validate(dto, this.validatorOptions);
-    if (errors.length > 0) throw await this.exceptionFactory(errors);
+    if (errors.length > 0) throw describeViolations(errors);
     return dto;
   }
+}
+
+/**
+ * Returns a part of a body as the DTO that another field selects.
+ *
+ * @param path of the part
+ * @throws InvalidRequestError naming the invalid field
+ */
+export function readDto<Value extends object>(
+  DtoClass: Type<Value>,
+  value: object,
+  path: string,
+): Value {
+  const dto = toDto(DtoClass, value);
+  const errors = validateSync(dto, STRICT);
+  if (errors.length > 0) throw describeViolations(errors, path);
+  return dto;
+}
+
+/** Describes the first violation, by the dotted path of its field. */
+function describeViolations(violations: ValidationError[], path?: string): InvalidRequestError {
+  const names = path === undefined ? [] : [path];
+  let violation = violations[0];
+  while (violation) {
+    names.push(violation.property.slice(0, MAX_NAME_LENGTH));
+    const [constraint] = Object.entries(violation.constraints ?? {});
+    if (constraint) {
+      const [name, message] = constraint;
+      const item = findInvalidItem(violation);
+      if (item !== undefined) names.push(item);
+      const param = names.join('.') || 'body';
+      const rule =
+        name === 'whitelistValidation'
+          ? 'is not a known field; remove it'
+          : message.slice(0, MAX_MESSAGE_LENGTH);
+      return new InvalidRequestError(param, `\`${param}\` ${rule}.`);
+    }
+    violation = violation.children?.[0];
+  }
+  return new InvalidRequestError('body', 'The request is not valid.');
+}
+
+function findInvalidItem({ constraints, contexts, value }: ValidationError): string | undefined {
+  const { isItem } = { ...contexts?.items } as { isItem?: (item: unknown) => boolean };
+  if (!isItem || constraints?.items === undefined || !Array.isArray(value)) return undefined;
+  return String(value.findIndex((item) => !isItem(item)));
 }
 
 /** @param path of the value, with a trailing dot; empty for the body */
@@ -40,5 +103,5 @@ function refuseWithin(member: unknown, path: string, name: string | number): voi
 }
 
 function unknownField(name: string): InvalidRequestError {
-  return new InvalidRequestError(name, `\`${name}\` is not taken here; leave it out.`);
+  return new InvalidRequestError(name, `\`${name}\` is not a known field; remove it.`);
 }

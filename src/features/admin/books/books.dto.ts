@@ -1,68 +1,73 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  MapField,
+  SchemaField,
+  StringField,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectListField } from '../../../platform/http/nested-field.decorators.js';
 
 const STATUSES = ['sound', 'broken', 'unchecked'] as const;
 
 export class BookCheckDto {
-  @ApiProperty({ example: 'balance_is_entries' })
+  @StringField({ example: 'balance_is_entries' })
   id!: string;
 
-  @ApiProperty({ example: 'Each balance is the sum of its entries.' })
+  @StringField({ example: 'Each balance is the sum of its entries.' })
   invariant!: string;
 
-  @ApiProperty({
-    enum: STATUSES,
+  @EnumField(STATUSES, {
     description: '`unchecked`: the check did not run or did not finish; see `reason`.',
     example: 'sound',
   })
   status!: (typeof STATUSES)[number];
 
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @StringField({ nullable: true, example: null })
   reason!: string | null;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: ['string', 'null'] },
-    description: 'Sums over all tenants in decimal digits; null when unchecked.',
-    example: { balance: '8750000', entries: '8750000' },
-  })
+  @MapField(
+    { type: ['string', 'null'] },
+    {
+      description: 'Sums over all tenants in decimal digits; null when unchecked.',
+      example: { balance: '8750000', entries: '8750000' },
+    },
+  )
   figures!: Record<string, string | null>;
 
-  @ApiProperty({ description: 'The query. It returns no rows when the invariant holds.' })
+  @StringField({ description: 'The query. It returns no rows when the invariant holds.' })
   query!: string;
 
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'object', additionalProperties: true },
-    description: 'The first 20 violating rows.',
-    example: [],
-  })
+  @SchemaField(
+    { type: 'array', items: { type: 'object', additionalProperties: true } },
+    {
+      description: 'The first 20 violating rows.',
+      example: [],
+    },
+  )
   rows!: object[];
 
-  @ApiProperty({ description: 'Whether there are more violating rows.' })
+  @BooleanField({ description: 'Whether there are more violating rows.' })
   has_more_rows!: boolean;
 
-  @ApiProperty({ type: 'integer', example: 120 })
+  @IntegerField({ example: 120 })
   duration_ms!: number;
 }
 
 export class BooksDto {
-  @ApiProperty({
-    enum: STATUSES,
+  @EnumField(STATUSES, {
     description: 'The worst result: `broken`, then `unchecked`, then `sound`.',
     example: 'sound',
   })
   status!: (typeof STATUSES)[number];
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'Time of the snapshot.',
-  })
+  @DateTimeField({ description: 'Time of the snapshot.' })
   checked_at!: string;
 
-  @ApiProperty({ type: 'integer', example: 900 })
+  @IntegerField({ example: 900 })
   duration_ms!: number;
 
-  @ApiProperty({ type: [BookCheckDto] })
+  @ObjectListField(BookCheckDto)
   checks!: BookCheckDto[];
 }

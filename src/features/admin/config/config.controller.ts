@@ -248,7 +248,7 @@ export class AdminConfigController {
     @Param('id') id: string,
     @Body() { provider }: TestConfigProviderDto,
   ): Promise<AccountCheckDto> {
-    return this.config.testProvider(id, provider);
+    return this.config.testProvider(id, provider ?? undefined);
   }
 
   @Delete('providers/:id')

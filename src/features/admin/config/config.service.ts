@@ -196,8 +196,9 @@ export class AdminConfigService {
     author: Author,
     action: string,
     make: (latest: ConfigDocument) => WantedDocument,
-    { comment, dry_run: isDryRun = false, expected_version: expected, ifMatch }: Options,
+    { comment, dry_run: dryRun, expected_version: expected, ifMatch }: Options,
   ): Promise<ChangedConfigDto> {
+    const isDryRun = dryRun ?? false;
     const matched = readIfMatch(ifMatch);
     const expect = matched ?? expected;
     try {

@@ -1,6 +1,11 @@
 import { Body, Controller, Delete, Get, Param, Patch } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { IsBoolean, ValidateIf } from 'class-validator';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import {
+  BooleanField,
+  EnumField,
+  IntegerField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { ApiFields } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
@@ -14,34 +19,32 @@ const NO_SUCH_TENANT = 'There is no tenant with this id.';
 const CHOICE = "The tenant's choice; null: the default of `GATEWAY_CONTENT_LOG`.";
 
 class TenantContentLogDto {
-  @ApiProperty({ enum: ['content_log'] })
+  @EnumField(['content_log'])
   object!: 'content_log';
 
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   tenant_id!: string;
 
-  @ApiProperty({ enum: ['off', 'allowed', 'on'], description: '`GATEWAY_CONTENT_LOG`.' })
+  @EnumField(['off', 'allowed', 'on'], { description: '`GATEWAY_CONTENT_LOG`.' })
   setting!: 'off' | 'allowed' | 'on';
 
-  @ApiProperty({ type: Boolean, nullable: true, description: CHOICE, example: true })
+  @BooleanField({ nullable: true, description: CHOICE, example: true })
   enabled!: boolean | null;
 
-  @ApiProperty({ description: 'The effective setting for keys without their own choice.' })
+  @BooleanField({ description: 'The effective setting for keys without their own choice.' })
   is_on!: boolean;
 }
 
 class UpdateTenantContentLogDto {
-  @ApiProperty({ type: Boolean, nullable: true, description: CHOICE, example: true })
-  @ValidateIf((_, value) => value !== null)
-  @IsBoolean({ message: 'enabled is required: true, false or null' })
+  @BooleanField({ nullable: true, description: CHOICE, example: true })
   enabled!: boolean | null;
 }
 
 class DeletedTenantContentDto {
-  @ApiProperty({ enum: ['content_log'] })
+  @EnumField(['content_log'])
   object!: 'content_log';
 
-  @ApiProperty({ type: 'integer', description: 'Number of requests.', example: 1042 })
+  @IntegerField({ description: 'Number of requests.', example: 1042 })
   deleted_requests!: number;
 }
 

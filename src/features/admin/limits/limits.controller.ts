@@ -6,7 +6,7 @@ import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
 import { LimitsService, type BothLimits } from '../../../core/limits/limits.service.js';
-import { readLimits } from '../../../core/limits/read-limits.js';
+import { toLimits } from '../../../core/limits/to-limits.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
@@ -63,7 +63,7 @@ export class KeyLimitsController {
     @Body() body: LimitsDto,
   ): Promise<BothLimitsDto> {
     const key = await this.findKey(id);
-    await this.limits.set(author, 'api_key', key, 'operator', readLimits({ ...body }, ''));
+    await this.limits.set(author, 'api_key', key, 'operator', toLimits(body));
     this.directory.forget(id);
     return this.getOfKey(id);
   }

@@ -1,12 +1,13 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags, IntersectionType, OmitType } from '@nestjs/swagger';
 import {
-  ApiOkResponse,
-  ApiOperation,
-  ApiProperty,
-  ApiTags,
-  IntersectionType,
-  OmitType,
-} from '@nestjs/swagger';
+  CursorPageDto,
+  CursorPageQueryDto,
+  readCursor,
+  writeCursor,
+} from '../../../platform/http/cursor-page.js';
+import { UuidField } from '../../../platform/http/field.decorators.js';
+import { ObjectListField } from '../../../platform/http/nested-field.decorators.js';
 import { ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
@@ -19,12 +20,6 @@ import {
 } from '../../../core/request-log/log-query.dto.js';
 import { RequestLogOverTenantsReader } from '../../../core/request-log/request-log-over-tenants.reader.js';
 import type { TenantLogRow } from '../../../core/request-log/stored-row.js';
-import {
-  CursorPageDto,
-  CursorPageQueryDto,
-  readCursor,
-  writeCursor,
-} from '../../../platform/http/cursor-page.js';
 import { TenantLogFilterQueryDto } from '../usage/usage.dto.js';
 
 /** Filters and page. */
@@ -36,12 +31,12 @@ class AdminLogsQueryDto extends IntersectionType(
 
 /** A request with its tenant. */
 class AdminLogRowDto extends LogRowDto {
-  @ApiProperty({ format: 'uuid', description: 'Tenant of the request.' })
+  @UuidField({ description: 'Tenant of the request.' })
   tenant_id!: string;
 }
 
 export class AdminLogListDto extends CursorPageDto {
-  @ApiProperty({ type: [AdminLogRowDto], description: 'Newest first.' })
+  @ObjectListField(AdminLogRowDto, { description: 'Newest first.' })
   data!: AdminLogRowDto[];
 }
 

@@ -1,5 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsOptional } from 'class-validator';
+import { CursorPageDto } from '../../../platform/http/cursor-page.js';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  StringField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectListField } from '../../../platform/http/nested-field.decorators.js';
 import type { Person } from '../../../core/people/people.service.js';
 import {
   OPERATOR_ROLES,
@@ -7,75 +15,67 @@ import {
   type OperatorRole,
   type TenantRole,
 } from '../../../core/access/roles.js';
-import { CursorPageDto } from '../../../platform/http/cursor-page.js';
-import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
 class MembershipDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   tenant_id!: string;
 
-  @ApiProperty({ example: 'acme' })
+  @StringField({ example: 'acme' })
   tenant!: string;
 
-  @ApiProperty({ enum: TENANT_ROLES, example: 'owner' })
+  @EnumField(TENANT_ROLES, { example: 'owner' })
   role!: TenantRole;
 }
 
 export class PersonDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({ example: 'Ada Lovelace' })
+  @StringField({ example: 'Ada Lovelace' })
   name!: string;
 
-  @ApiProperty({ type: String, nullable: true, example: 'ada@acme.example' })
+  @StringField({ nullable: true, example: 'ada@acme.example' })
   email!: string | null;
 
-  @ApiProperty({ example: 'https://login.example/realms/acme' })
+  @StringField({ example: 'https://login.example/realms/acme' })
   issuer!: string;
 
-  @ApiProperty({ enum: OPERATOR_ROLES, nullable: true, example: null })
+  @EnumField(OPERATOR_ROLES, { nullable: true, example: null })
   operator_role!: OperatorRole | null;
 
-  @ApiProperty({ type: [MembershipDto] })
+  @ObjectListField(MembershipDto)
   memberships!: MembershipDto[];
 
-  @ApiProperty({ description: 'Whether login is blocked.' })
+  @BooleanField({ description: 'Whether login is blocked.' })
   is_disabled!: boolean;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @DateTimeField({ nullable: true })
   last_login_at!: string | null;
 
-  @ApiProperty({ format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 }
 
 export class PersonListDto extends CursorPageDto {
-  @ApiProperty({ type: [PersonDto], description: 'Oldest first.' })
+  @ObjectListField(PersonDto, { description: 'Oldest first.' })
   data!: PersonDto[];
 }
 
 export class UpdatePersonDto {
-  @ApiPropertyOptional({
-    enum: OPERATOR_ROLES,
+  @EnumField(OPERATOR_ROLES, {
+    optional: true,
     nullable: true,
     description: 'Null: not an operator. Overrides claims.',
     example: 'auditor',
   })
-  @IsOptional()
-  @IsIn(OPERATOR_ROLES, {
-    message: `operator_role must be ${OPERATOR_ROLES.join(' or ')}, or null`,
-  })
   operator_role?: OperatorRole | null;
 
-  @ApiPropertyOptional({ description: 'True also ends all sessions of the person.' })
-  @MayBeAbsent()
-  @IsBoolean({ message: 'is_disabled must be true or false' })
+  @BooleanField({ optional: true, description: 'True also ends all sessions of the person.' })
   is_disabled?: boolean;
 }
 
 export class EndedSessionsDto {
-  @ApiProperty({ type: 'integer', description: 'Number of ended sessions.', example: 2 })
+  @IntegerField({ description: 'Number of ended sessions.', example: 2 })
   ended!: number;
 }
 

@@ -1,50 +1,54 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { CursorPageDto } from '../../../platform/http/cursor-page.js';
+import {
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  NumberField,
+  StringField,
+} from '../../../platform/http/field.decorators.js';
+import {
+  ObjectField,
+  ObjectListField,
+  StringListField,
+} from '../../../platform/http/nested-field.decorators.js';
 import { KeyCheckDto } from '../../../core/credentials/account-check.dto.js';
 import { ACCOUNT_STATES, type AccountState } from '../../../core/routing/pool/account-figures.js';
 import { PROVIDER_STATUSES, type ProviderStatus } from '../../../core/routing/provider-status.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../../platform/config/app-config.js';
-import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { InstanceStateDto, RoutePauseDto } from './routes.dto.js';
 
 /** One of several accounts of a provider, as seen by the responding instance. */
 export class OperatedAccountDto {
-  @ApiProperty({ example: 'eu-west' })
+  @StringField({ example: 'eu-west' })
   id!: string;
 
-  @ApiProperty({ example: 2 })
+  @NumberField({ example: 2 })
   weight!: number;
 
-  @ApiProperty({
-    enum: ACCOUNT_STATES,
+  @EnumField(ACCOUNT_STATES, {
     description:
       'The worst state of its models. `limited`: minute budget spent. `cooling`: the vendor asked to wait. `open`: failing or rejected.',
     example: 'healthy',
   })
   state!: AccountState;
 
-  @ApiProperty({ type: 'integer', example: 3 })
+  @IntegerField({ example: 3 })
   requests_in_flight!: number;
 
-  @ApiProperty({ type: 'integer', example: 120 })
+  @IntegerField({ example: 120 })
   requests_last_minute!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Includes the estimates of requests in progress.',
-    example: 84000,
-  })
+  @IntegerField({ description: 'Includes the estimates of requests in progress.', example: 84000 })
   tokens_last_minute!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'Limit over all instances; null: none.',
     example: 500,
   })
   requests_per_minute!: number | null;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'Limit over all instances; null: none.',
     example: 200000,
@@ -53,18 +57,13 @@ export class OperatedAccountDto {
 }
 
 class SeenModelsDto {
-  @ApiProperty({
-    type: 'integer',
-    description: 'Catalogue models with a route to it.',
-    example: 43,
-  })
+  @IntegerField({ description: 'Catalogue models with a route to it.', example: 43 })
   total!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Models that the vendor lists.', example: 41 })
+  @IntegerField({ description: 'Models that the vendor lists.', example: 41 })
   seen!: number;
 
-  @ApiProperty({
-    type: [String],
+  @StringListField({
     description: 'Models that the vendor does not list.',
     example: ['sandbox/echo'],
   })
@@ -73,80 +72,75 @@ class SeenModelsDto {
 
 /** Result of checking a key with a free call. */
 export class OperatedKeyCheckDto extends KeyCheckDto {
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: 'Account, when there are several; otherwise null.',
     example: 'eu-west',
   })
   account!: string | null;
 
-  @ApiProperty({
-    type: SeenModelsDto,
+  @ObjectField(SeenModelsDto, {
     nullable: true,
     description: "Null when the vendor's model list cannot be compared with routes.",
   })
   catalogue!: SeenModelsDto | null;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @DateTimeField()
   checked_at!: string;
 }
 
 class OperatedHealthDto {
-  @ApiProperty({ type: 'integer', description: 'Median in milliseconds.', example: 120 })
+  @IntegerField({ description: 'Median in milliseconds.', example: 120 })
   latency_p50!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 180 })
+  @IntegerField({ description: 'Milliseconds.', example: 180 })
   latency_p99!: number;
 
-  @ApiProperty({ description: 'Share of failed probes within 10 s, 0 to 1.', example: 0 })
+  @NumberField({ description: 'Share of failed probes within 10 s, 0 to 1.', example: 0 })
   error_rate!: number;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @DateTimeField()
   last_checked_at!: string;
 }
 
 export class OperatedProviderDto {
-  @ApiProperty({ example: 'sandbox' })
+  @StringField({ example: 'sandbox' })
   id!: string;
 
-  @ApiProperty({ example: 'Sandbox' })
+  @StringField({ example: 'Sandbox' })
   name!: string;
 
-  @ApiProperty({ enum: PROVIDER_TYPES })
+  @EnumField(PROVIDER_TYPES)
   type!: ProviderType;
 
-  @ApiProperty({ enum: PROVIDER_STATUSES, description: 'Result of current probes.' })
+  @EnumField(PROVIDER_STATUSES, { description: 'Result of current probes.' })
   status!: ProviderStatus;
 
-  @ApiProperty({ type: OperatedHealthDto })
+  @ObjectField(OperatedHealthDto)
   health!: OperatedHealthDto;
 
-  @ApiProperty({ type: RoutePauseDto, nullable: true, description: 'Pause of the whole provider.' })
+  @ObjectField(RoutePauseDto, { nullable: true, description: 'Pause of the whole provider.' })
   pause!: RoutePauseDto | null;
 
-  @ApiProperty({
-    type: [OperatedKeyCheckDto],
+  @ObjectListField(OperatedKeyCheckDto, {
     description:
       'Key checks of each account, made when the responding instance started or the provider was ' +
       'configured. Empty before that, when checks are disabled, and when no key is needed.',
   })
   key_checks!: OperatedKeyCheckDto[];
 
-  @ApiProperty({
-    type: [OperatedAccountDto],
+  @ObjectListField(OperatedAccountDto, {
     description: 'Accounts that share the requests; empty when there is only one.',
   })
   accounts!: OperatedAccountDto[];
 
-  @ApiProperty({
-    type: [InstanceStateDto],
+  @ObjectListField(InstanceStateDto, {
     description: 'Instances with a cooldown or open breaker for the whole provider.',
   })
   instances!: InstanceStateDto[];
 }
 
 export class OperatedProviderListDto extends CursorPageDto {
-  @ApiProperty({ type: [OperatedProviderDto] })
+  @ObjectListField(OperatedProviderDto)
   data!: OperatedProviderDto[];
 }

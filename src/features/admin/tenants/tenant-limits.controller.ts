@@ -5,7 +5,7 @@ import { ApiFields } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
 import { LimitsService, type BothLimits } from '../../../core/limits/limits.service.js';
-import { readLimits } from '../../../core/limits/read-limits.js';
+import { toLimits } from '../../../core/limits/to-limits.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
@@ -45,7 +45,7 @@ export class TenantLimitsController {
     @Body() body: LimitsDto,
   ): Promise<BothLimitsDto> {
     await this.find(id);
-    const limits = readLimits({ ...body }, '');
+    const limits = toLimits(body);
     await this.limits.set(author, 'tenant', { tenantId: id, id }, 'operator', limits);
     return this.get(id);
   }

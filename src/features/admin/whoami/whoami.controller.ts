@@ -1,22 +1,23 @@
 import { Controller, Get, Req } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { authorOf } from '../../../core/access/author.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ACTOR_KINDS, type ActorKind } from '../../../core/access/caller.js';
+import { EnumField, StringField, UuidField } from '../../../platform/http/field.decorators.js';
+import { authorOf } from '../../../core/access/author.js';
 import type { GatewayRequest } from '../../../core/access/gateway-request.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { OPERATOR_ROLES, type OperatorRole } from '../../../core/access/roles.js';
 
 class OperatorDto {
-  @ApiProperty({ enum: ACTOR_KINDS, example: 'admin_key' })
+  @EnumField(ACTOR_KINDS, { example: 'admin_key' })
   kind!: ActorKind;
 
-  @ApiProperty({ type: String, nullable: true, format: 'uuid' })
+  @UuidField({ nullable: true })
   id!: string | null;
 
-  @ApiProperty({ example: 'console' })
+  @StringField({ example: 'console' })
   name!: string;
 
-  @ApiProperty({ enum: OPERATOR_ROLES, example: 'admin' })
+  @EnumField(OPERATOR_ROLES, { example: 'admin' })
   role!: OperatorRole;
 }
 

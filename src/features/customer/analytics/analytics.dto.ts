@@ -1,5 +1,7 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
-import { IsString } from 'class-validator';
+import { IntersectionType, OmitType } from '@nestjs/swagger';
+import { IntegerField, StringField } from '../../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../../platform/http/nested-field.decorators.js';
+import { PageLimit } from '../../../platform/http/cursor-page.js';
 import { LOG_DIMENSIONS } from '../../../core/request-log/log-dimensions.js';
 import {
   LogGroupDto,
@@ -7,18 +9,17 @@ import {
   LogSumsDto,
 } from '../../../core/request-log/log-groups.dto.js';
 import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
-import { PageLimit } from '../../../platform/http/field.decorators.js';
 
 const PERCENTILE =
   'Milliseconds, within 5 %; null with two dimensions, with a filter, and for dimensions added later (`route`, `endpoint`, `end_user`, `month`, tags).';
 
 /** Grouping and filters. */
 export class AnalyticsQueryDto extends LogFilterQueryDto {
-  @ApiPropertyOptional({
+  @StringField({
     default: 'model',
     description: `One of ${LOG_DIMENSIONS.map((name) => `\`${name}\``).join(', ')} and \`tag:<key>\`, or two of them separated by a comma.`,
+    message: 'must be one dimension, or two separated by a comma',
   })
-  @IsString({ message: 'group_by must be one dimension, or two separated by a comma' })
   group_by: string = 'model';
 
   @PageLimit({ ...GROUP_LIMIT, description: 'Maximum number of groups.' })
@@ -26,20 +27,20 @@ export class AnalyticsQueryDto extends LogFilterQueryDto {
 }
 
 class PercentilesDto {
-  @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 1830 })
+  @IntegerField({ nullable: true, description: PERCENTILE, example: 1830 })
   latency_p50!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 6480 })
+  @IntegerField({ nullable: true, description: PERCENTILE, example: 6480 })
   latency_p95!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 9120 })
+  @IntegerField({ nullable: true, description: PERCENTILE, example: 9120 })
   latency_p99!: number | null;
 }
 
 export class AnalyticsSumsDto extends IntersectionType(LogSumsDto, PercentilesDto) {}
 
 export class AnalyticsGroupDto extends IntersectionType(LogGroupDto, PercentilesDto) {
-  @ApiProperty({
+  @StringField({
     description: 'The values of `groups` joined with a comma and a space; empty for null.',
     example: 'openai/gpt-4o-mini',
   })
@@ -48,12 +49,11 @@ export class AnalyticsGroupDto extends IntersectionType(LogGroupDto, Percentiles
 
 /** Aggregated requests of a tenant. */
 export class AnalyticsDto extends OmitType(LogGroupListDto, ['data', 'total']) {
-  @ApiProperty({
-    type: [AnalyticsGroupDto],
+  @ObjectListField(AnalyticsGroupDto, {
     description: 'Times in order; other groups by cost, highest first.',
   })
   data!: AnalyticsGroupDto[];
 
-  @ApiProperty({ type: AnalyticsSumsDto, description: 'Totals over all groups.' })
+  @ObjectField(AnalyticsSumsDto, { description: 'Totals over all groups.' })
   total!: AnalyticsSumsDto;
 }

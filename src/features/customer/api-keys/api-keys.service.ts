@@ -7,7 +7,7 @@ import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access
 import { BalanceReader } from '../../../core/ledger/balance.reader.js';
 import type { LimitsDto } from '../../../core/limits/limits.dto.js';
 import { LimitsService } from '../../../core/limits/limits.service.js';
-import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
+import { refuseMore, toLimits } from '../../../core/limits/to-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
 import { mayReadContent } from '../../../core/access/customer.decorator.js';
 import { boundsFor, refuseRights, runsAccount } from '../../../core/access/key-rights.js';
@@ -281,7 +281,7 @@ function limitsFor(
   type: ApiKeyType,
   wanted: LimitsDto | null | undefined,
 ): Limits | undefined {
-  const read = wanted == null ? null : readLimits(wanted, 'limits.');
+  const read = wanted == null ? null : toLimits(wanted);
   if (!read) return undefined;
   if (type === 'management') {
     throw new InvalidRequestError(

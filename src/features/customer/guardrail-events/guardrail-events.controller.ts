@@ -1,14 +1,21 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
-import {
-  ApiOkResponse,
-  ApiOperation,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiTags,
-} from '@nestjs/swagger';
-import { IsIn, IsOptional, IsUUID } from 'class-validator';
-import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
+import {
+  CursorPageDto,
+  CursorPageQueryDto,
+  readCursor,
+  toCursorPage,
+} from '../../../platform/http/cursor-page.js';
+import {
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  StringField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectListField } from '../../../platform/http/nested-field.decorators.js';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { ApiFilters, Customer, mayReadContent } from '../../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
@@ -25,12 +32,6 @@ import {
 import { Members } from '../../../core/access/roles.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { InvalidRequestError, PermissionError } from '../../../platform/errors/gateway-errors.js';
-import {
-  CursorPageDto,
-  CursorPageQueryDto,
-  readCursor,
-  toCursorPage,
-} from '../../../platform/http/cursor-page.js';
 import { DateRangeQueryDto, parseDateRange } from '../../../platform/http/date-range.js';
 import { DAY_MS } from '../../../platform/time/dates.js';
 
@@ -38,87 +39,76 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = { day: 400, hour: 32 };
 
 class GuardrailEventsQueryDto extends CursorPageQueryDto {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Only events of this guardrail.' })
-  @IsOptional()
-  @IsUUID('all', { message: 'guardrail_id must be one UUID' })
+  @UuidField({ optional: true, description: 'Only events of this guardrail.' })
   guardrail_id?: string;
 
-  @ApiPropertyOptional({
-    enum: ['true', 'false'],
+  @EnumField(['true', 'false'], {
     default: 'false',
     description:
       '`true` includes the matched text if the content log has it. Requires a management key and is audited.',
   })
-  @IsOptional()
-  @IsIn(['true', 'false'], { message: 'excerpts must be true or false' })
   excerpts?: 'true' | 'false';
 }
 
 class GuardrailEventDto {
-  @ApiProperty({ example: '1042' })
+  @StringField({ example: '1042' })
   id!: string;
 
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   guardrail_id!: string;
 
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   request_id!: string;
 
-  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  @EnumField(GUARDRAIL_ACTIONS, { example: 'block' })
   action!: GuardrailAction;
 
-  @ApiProperty({ enum: GUARDRAIL_DIRECTIONS, example: 'input' })
+  @EnumField(GUARDRAIL_DIRECTIONS, { example: 'input' })
   direction!: GuardrailDirection;
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: 'Text around the match; null when not requested or not stored.',
     example: null,
   })
   excerpt!: string | null;
 
-  @ApiProperty({ format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 }
 
 class GuardrailEventListDto extends CursorPageDto {
-  @ApiProperty({ type: [GuardrailEventDto], description: 'Newest first.' })
+  @ObjectListField(GuardrailEventDto, { description: 'Newest first.' })
   data!: GuardrailEventDto[];
 }
 
 class GuardrailSeriesQueryDto extends DateRangeQueryDto {
-  @ApiPropertyOptional({ enum: ['day', 'hour'], default: 'day', description: 'In UTC.' })
-  @IsOptional()
-  @IsIn(['day', 'hour'], { message: 'interval must be day or hour' })
+  @EnumField(['day', 'hour'], { default: 'day', description: 'In UTC.' })
   interval: 'day' | 'hour' = 'day';
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'Only events of this guardrail.' })
-  @IsOptional()
-  @IsUUID('all', { message: 'guardrail_id must be one UUID' })
+  @UuidField({ optional: true, description: 'Only events of this guardrail.' })
   guardrail_id?: string;
 }
 
 class GuardrailCountDto {
-  @ApiProperty({ format: 'date-time', description: 'Start of the day or hour.' })
+  @DateTimeField({ description: 'Start of the day or hour.' })
   time!: string;
 
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   guardrail_id!: string;
 
-  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  @EnumField(GUARDRAIL_ACTIONS, { example: 'block' })
   action!: GuardrailAction;
 
-  @ApiProperty({ enum: GUARDRAIL_DIRECTIONS, example: 'input' })
+  @EnumField(GUARDRAIL_DIRECTIONS, { example: 'input' })
   direction!: GuardrailDirection;
 
-  @ApiProperty({ type: 'integer', example: 12 })
+  @IntegerField({ example: 12 })
   count!: number;
 }
 
 class GuardrailSeriesDto {
-  @ApiProperty({
-    type: [GuardrailCountDto],
+  @ObjectListField(GuardrailCountDto, {
     description: 'By time, then by guardrail. Empty periods are left out.',
   })
   data!: GuardrailCountDto[];

@@ -22,7 +22,7 @@ import type {
   GuardrailDto,
 } from './guardrails.dto.js';
 import type { GuardrailTestDto, TestGuardrailsDto } from './guardrail-test.dto.js';
-import { readGuardrailRules } from './read-guardrail-rules.js';
+import { toGuardrailRules, type GuardrailRuleDto } from './guardrail-rules.dto.js';
 
 /**
  * Manages a tenant's guardrails. Changes apply here at once and on other instances within a
@@ -157,9 +157,9 @@ export class CustomerGuardrailsService {
   /** @throws InvalidRequestError naming the field at fault, such as `rules.0.pattern` */
   private async readRules(
     tenantId: string,
-    received: readonly unknown[],
+    received: readonly GuardrailRuleDto[],
   ): Promise<Pick<GuardrailEntity, 'rules' | 'patternSizes'>> {
-    const rules = readGuardrailRules(received);
+    const rules = toGuardrailRules(received);
     const gauged = await this.patterns.gauge(tenantId, rules);
     if ('sizes' in gauged) return { rules, patternSizes: gauged.sizes };
     const path = `rules.${gauged.ruleIndex}.pattern`;

@@ -1,22 +1,21 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
-import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
+import { IntersectionType } from '@nestjs/swagger';
 import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
+import { EnumField, IntegerField, StringField } from '../../../platform/http/field.decorators.js';
+import { ObjectListField } from '../../../platform/http/nested-field.decorators.js';
+import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
 import { StatementEntryDto } from '../statements/statements.dto.js';
 
 /** Filters of entries, combined with AND. */
 export class LedgerEntryFilterDto {
-  @ApiPropertyOptional({ enum: LEDGER_ENTRY_KINDS })
-  @IsOptional()
-  @IsIn(LEDGER_ENTRY_KINDS, { message: `kind must be one of ${LEDGER_ENTRY_KINDS.join(', ')}` })
+  @EnumField(LEDGER_ENTRY_KINDS, { optional: true })
   kind?: LedgerEntryKind;
 
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description: 'A calendar month (UTC), such as `2026-01`.',
-    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$',
+    pattern: /^[0-9]{4}-(0[1-9]|1[0-2])$/,
+    message: 'must be a month such as 2026-01',
   })
-  @IsOptional()
-  @Matches(/^\d{4}-(?:0[1-9]|1[0-2])$/, { message: 'month must be written as 2026-01' })
   month?: string;
 }
 
@@ -27,8 +26,7 @@ export class LedgerEntryQueryDto extends IntersectionType(
 
 /** A ledger entry. Amounts are credits. */
 export class TenantLedgerEntryDto extends StatementEntryDto {
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     nullable: true,
     description: 'Balance after this entry in list order; null with `kind`.',
     example: 8_750_000,
@@ -37,6 +35,6 @@ export class TenantLedgerEntryDto extends StatementEntryDto {
 }
 
 export class TenantLedgerEntryListDto extends CursorPageDto {
-  @ApiProperty({ type: [TenantLedgerEntryDto], description: 'Newest first.' })
+  @ObjectListField(TenantLedgerEntryDto, { description: 'Newest first.' })
   data!: TenantLedgerEntryDto[];
 }

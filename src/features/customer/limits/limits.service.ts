@@ -6,7 +6,7 @@ import type { Caller } from '../../../core/access/caller.js';
 import { BudgetReader, UNUSED } from '../../../core/ledger/budget.reader.js';
 import type { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
 import { LimitsService, toState } from '../../../core/limits/limits.service.js';
-import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
+import { refuseMore, toLimits } from '../../../core/limits/to-limits.js';
 import { fromStoredText, toStoredText } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import {
@@ -33,7 +33,7 @@ export class CustomerLimitsService {
 
   async setOfTenant(author: Author, caller: Caller, body: LimitsDto): Promise<BothLimitsDto> {
     const { tenantId } = caller;
-    const wanted = readLimits({ ...body }, '');
+    const wanted = toLimits(body);
     const { operatorLimits } = (await this.limits.ofTenant(tenantId)) ?? {};
     refuseMore(wanted, operatorLimits ? [operatorLimits] : [], '', "the operator's limit");
     await this.limits.set(author, 'tenant', { tenantId, id: tenantId }, 'tenant', wanted);
@@ -50,7 +50,7 @@ export class CustomerLimitsService {
     caller: Caller,
     body: LimitsDto,
   ): Promise<EachEndUserDto> {
-    const wanted = readLimits({ ...body }, '');
+    const wanted = toLimits(body);
     await this.limits.setForEachEndUser(author, caller.tenantId, wanted);
     return this.ofEachEndUser(caller);
   }
@@ -88,7 +88,7 @@ export class CustomerLimitsService {
       throw new NotFoundError('end_user', 'This end user has no limits of its own.');
     }
     // An empty set of own limits still replaces the default limits.
-    const wanted = body === undefined ? null : (readLimits({ ...body }, '') ?? {});
+    const wanted = body === undefined ? null : (toLimits(body) ?? {});
     await this.limits.setForEndUser(author, caller.tenantId, nameOf(name), wanted);
     return this.ofEndUser(caller, name);
   }

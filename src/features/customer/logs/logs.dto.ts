@@ -1,5 +1,17 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString } from 'class-validator';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  StringField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
+import {
+  ObjectField,
+  ObjectListField,
+  StringListField,
+} from '../../../platform/http/nested-field.decorators.js';
+import { PageLimit, PageOffset } from '../../../platform/http/cursor-page.js';
 import { LogRowDto } from '../../../core/request-log/log-row.dto.js';
 import { LogRowFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import {
@@ -8,30 +20,28 @@ import {
   type GuardrailAction,
   type GuardrailDirection,
 } from '../../../core/guardrails/guardrail-rule.js';
-import { PageLimit, PageOffset } from '../../../platform/http/field.decorators.js';
 
 class LogPaginationDto {
-  @ApiProperty({ type: 'integer', description: 'Total matching rows.', example: 1042 })
+  @IntegerField({ description: 'Total matching rows.', example: 1042 })
   total!: number;
 
-  @ApiProperty({
+  @BooleanField({
     description:
       'False: `total` is a lower bound, and later pages may have more. With `min_cost`, `max_cost`, several unselective filters, or `tag` or `end_user` where analytics have an `is_rest`, a page scans 30,000 rows and can have fewer rows than the limit.',
     example: true,
   })
   total_is_exact!: boolean;
 
-  @ApiProperty({ type: 'integer', description: 'The applied limit.', example: 50 })
+  @IntegerField({ description: 'The applied limit.', example: 50 })
   limit!: number;
 
-  @ApiProperty({ type: 'integer', example: 0 })
+  @IntegerField({ example: 0 })
   offset!: number;
 
-  @ApiProperty({ description: 'Whether more rows follow.', example: true })
+  @BooleanField({ description: 'Whether more rows follow.', example: true })
   has_more!: boolean;
 
-  @ApiProperty({
-    type: String,
+  @StringField({
     nullable: true,
     description: '`cursor` of the next page; null on the last one.',
     example: null,
@@ -40,10 +50,10 @@ class LogPaginationDto {
 }
 
 export class LogListDto {
-  @ApiProperty({ type: [LogRowDto], description: 'Newest first.' })
+  @ObjectListField(LogRowDto, { description: 'Newest first.' })
   logs!: LogRowDto[];
 
-  @ApiProperty({ type: LogPaginationDto })
+  @ObjectField(LogPaginationDto)
   pagination!: LogPaginationDto;
 }
 
@@ -66,105 +76,103 @@ export class LogsQueryDto extends LogRowFilterQueryDto {
   @PageOffset('Rows')
   offset: number = 0;
 
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description:
       '`next_cursor` of the previous page, with the same filters. Unlike `offset`, pages do not shift when new requests arrive. If both are sent, `offset` counts from the cursor.',
+    message: 'must be one cursor',
   })
-  @IsOptional()
-  @IsString({ message: 'cursor must be one cursor' })
   cursor?: string;
 }
 
 /** Rows written since a given row. */
 export class NewerLogsDto {
-  @ApiProperty({ enum: ['list'], example: 'list' })
+  @EnumField(['list'], { example: 'list' })
   object!: 'list';
 
-  @ApiProperty({ type: [LogRowDto], description: 'Most recently written first.' })
+  @ObjectListField(LogRowDto, { description: 'Most recently written first.' })
   data!: LogRowDto[];
 
-  @ApiProperty({ description: 'Whether there are more rows than the limit.', example: false })
+  @BooleanField({ description: 'Whether there are more rows than the limit.', example: false })
   has_more!: boolean;
 }
 
 export class LogFacetsQueryDto {
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description:
       'Start of the range, in whole months: `YYYY-MM-DD` or ISO 8601. Defaults to 31 days ago.',
+    message: 'must be one date',
   })
-  @IsOptional()
-  @IsString({ message: 'start_date must be one date' })
   start_date?: string;
 }
 
 class LogKeyFacetDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: "The key's name.", example: 'shop' })
+  @StringField({ nullable: true, description: "The key's name.", example: 'shop' })
   name!: string | null;
 }
 
 class LogTagFacetDto {
-  @ApiProperty({ example: 'team' })
+  @StringField({ example: 'team' })
   key!: string;
 
-  @ApiProperty({ type: [String], description: 'At most 100.', example: ['search'] })
+  @StringListField({ description: 'At most 100.', example: ['search'] })
   values!: string[];
 }
 
 /** Filter values of the log. */
 export class LogFacetsDto {
-  @ApiProperty({ type: [String], example: ['sandbox/echo'] })
+  @StringListField({ example: ['sandbox/echo'] })
   models!: string[];
 
-  @ApiProperty({ type: [String], example: ['sandbox'] })
+  @StringListField({ example: ['sandbox'] })
   providers!: string[];
 
-  @ApiProperty({ type: [String], description: 'Kinds of calls.', example: ['chat'] })
+  @StringListField({ description: 'Kinds of calls.', example: ['chat'] })
   endpoints!: string[];
 
-  @ApiProperty({ type: [LogKeyFacetDto] })
+  @ObjectListField(LogKeyFacetDto)
   api_keys!: LogKeyFacetDto[];
 
-  @ApiProperty({ type: [LogTagFacetDto], description: 'At most 20.' })
+  @ObjectListField(LogTagFacetDto, { description: 'At most 20.' })
   tags!: LogTagFacetDto[];
 }
 
 class LogGuardrailDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   guardrail_id!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Null when deleted.' })
+  @StringField({ nullable: true, description: 'Null when deleted.' })
   name!: string | null;
 
-  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  @EnumField(GUARDRAIL_ACTIONS, { example: 'block' })
   action!: GuardrailAction;
 
-  @ApiProperty({ enum: GUARDRAIL_DIRECTIONS, example: 'input' })
+  @EnumField(GUARDRAIL_DIRECTIONS, { example: 'input' })
   direction!: GuardrailDirection;
 
-  @ApiProperty({ format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 }
 
 /** A request with details that the list leaves out. */
 export class LogDetailDto extends LogRowDto {
-  @ApiProperty({ description: 'Whether the answer was streamed.', example: true })
+  @BooleanField({ description: 'Whether the answer was streamed.', example: true })
   streamed!: boolean;
 
-  @ApiProperty({ type: String, nullable: true, example: 'stop' })
+  @StringField({ nullable: true, example: 'stop' })
   finish_reason!: string | null;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Milliseconds from the first content to the end of the answer.',
     example: 1510,
   })
   generation_time_ms!: number;
 
-  @ApiProperty({
-    type: [LogGuardrailDto],
+  @ObjectListField(LogGuardrailDto, {
     description: 'Guardrail events, available shortly after the end.',
   })
   guardrails!: LogGuardrailDto[];

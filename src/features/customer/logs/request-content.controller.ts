@@ -1,7 +1,17 @@
 import { Controller, Delete, Get, Header, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  SchemaField,
+  StringField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../../platform/http/nested-field.decorators.js';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { OwnersOnly } from '../../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
@@ -12,44 +22,46 @@ import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 const NOTHING_KEPT = 'The tenant has no stored content for this request.';
 
 class ContentMessageDto {
-  @ApiProperty({ example: 'user' })
+  @StringField({ example: 'user' })
   role!: string;
 
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'object', additionalProperties: true },
-    description:
-      'By `type`: `text`, `reasoning` and `refusal` have `content`; `tool_call` and `tool_call_response`; ' +
-      '`uri` for linked media; `blob` with `bytes` and `sha256` for attached media, which are not stored.',
-    example: [{ type: 'text', content: 'Say hello.' }],
-  })
+  @SchemaField(
+    { type: 'array', items: { type: 'object', additionalProperties: true } },
+    {
+      description:
+        'By `type`: `text`, `reasoning` and `refusal` have `content`; `tool_call` and `tool_call_response`; ' +
+        '`uri` for linked media; `blob` with `bytes` and `sha256` for attached media, which are not stored.',
+      example: [{ type: 'text', content: 'Say hello.' }],
+    },
+  )
   parts!: object[];
 
-  @ApiProperty({ required: false, example: 'stop', description: 'Answers only.' })
+  @StringField({ optional: true, example: 'stop', description: 'Answers only.' })
   finish_reason?: string;
 }
 
 class ContentPromptDto {
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'object', additionalProperties: true },
-    description: 'Parts outside the conversation, such as `system` or `instructions`.',
-    example: [],
-  })
+  @SchemaField(
+    { type: 'array', items: { type: 'object', additionalProperties: true } },
+    {
+      description: 'Parts outside the conversation, such as `system` or `instructions`.',
+      example: [],
+    },
+  )
   instructions!: object[];
 
-  @ApiProperty({ type: [ContentMessageDto] })
+  @ObjectListField(ContentMessageDto)
   messages!: ContentMessageDto[];
 }
 
 class ContentMediaDto {
-  @ApiProperty({ example: 'audio/mpeg' })
+  @StringField({ example: 'audio/mpeg' })
   mime_type!: string;
 
-  @ApiProperty({ type: 'integer', example: 48_000 })
+  @IntegerField({ example: 48_000 })
   bytes!: number;
 
-  @ApiProperty({
+  @StringField({
     description: 'Hex.',
     example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   })
@@ -57,48 +69,48 @@ class ContentMediaDto {
 }
 
 class ContentAnswerDto {
-  @ApiProperty({ type: [ContentMessageDto], description: 'Partial when interrupted.' })
+  @ObjectListField(ContentMessageDto, { description: 'Partial when interrupted.' })
   messages!: ContentMessageDto[];
 
-  @ApiProperty({ type: [ContentMediaDto], description: 'Audio and images, which are not stored.' })
+  @ObjectListField(ContentMediaDto, { description: 'Audio and images, which are not stored.' })
   media!: ContentMediaDto[];
 }
 
 /** Prompt and answer of a request. */
 export class RequestContentDto {
-  @ApiProperty({ enum: ['request_content'] })
+  @EnumField(['request_content'])
   object!: 'request_content';
 
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   request_id!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'When the request ended.' })
+  @DateTimeField({ description: 'When the request ended.' })
   recorded_at!: string;
 
-  @ApiProperty({ example: 'chat' })
+  @StringField({ example: 'chat' })
   endpoint!: string;
 
-  @ApiProperty({ example: 'openai/gpt-4o-mini' })
+  @StringField({ example: 'openai/gpt-4o-mini' })
   model!: string;
 
-  @ApiProperty({ type: ContentPromptDto })
+  @ObjectField(ContentPromptDto)
   prompt!: ContentPromptDto;
 
-  @ApiProperty({ type: ContentAnswerDto })
+  @ObjectField(ContentAnswerDto)
   answer!: ContentAnswerDto;
 
-  @ApiProperty({ description: 'Whether content was truncated.' })
+  @BooleanField({ description: 'Whether content was truncated.' })
   truncated!: boolean;
 }
 
 class DeletedRequestContentDto {
-  @ApiProperty({ enum: ['request_content'] })
+  @EnumField(['request_content'])
   object!: 'request_content';
 
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   request_id!: string;
 
-  @ApiProperty({ enum: [true] })
+  @EnumField([true])
   deleted!: true;
 }
 

@@ -1,19 +1,16 @@
 import { ScopeDto } from '../../../core/access/scope.js';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { applyDecorators } from '@nestjs/common';
 import {
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  Min,
-} from 'class-validator';
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  MapField,
+  StringField,
+  UuidField,
+  type FieldDecorator,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../../platform/http/nested-field.decorators.js';
 import { KeyCheckDto } from '../../../core/credentials/account-check.dto.js';
-import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import { DeletedDto } from '../../../platform/http/deleted.dto.js';
 
 const MAX_WEIGHT = 1_000;
@@ -25,67 +22,61 @@ const WEIGHT =
 const REQUESTS = "The vendor's limit of requests per minute. Defaults to unlimited.";
 const TOKENS = "The vendor's limit of tokens per minute, input plus output. Defaults to unlimited.";
 
-/** An integer of 1 or more. Null counts as absent. */
-function ShareField(maximum: number, description: string, example: number): PropertyDecorator {
-  const message = `$property must be an integer from 1 to ${maximum}, or null`;
-  return applyDecorators(
-    ApiPropertyOptional({
-      type: 'integer',
-      minimum: 1,
-      maximum,
-      nullable: true,
-      description,
-      example,
-    }),
-    IsOptional(),
-    IsInt({ message }),
-    Min(1, { message }),
-    Max(maximum, { message }),
-  );
+/** Null counts as absent. */
+function ShareField(
+  maximum: number,
+  description: string,
+  example: number,
+): FieldDecorator<number, { readonly optional: true; readonly nullable: true }> {
+  return IntegerField({
+    optional: true,
+    nullable: true,
+    minimum: 1,
+    maximum,
+    description,
+    example,
+  });
 }
 
 /** An account. Required settings depend on the provider and are checked by the service. */
 export class TestProviderCredentialDto {
-  @ApiProperty({ description: 'Id of the provider.', example: 'a-provider' })
-  @IsString({ message: 'provider must be the id of a provider' })
+  @StringField({
+    description: 'Id of the provider.',
+    example: 'a-provider',
+    message: 'must be the id of a provider',
+  })
   provider!: string;
 
-  @ApiProperty({ description: 'Key of the account. Stored encrypted and never shown again.' })
-  @IsString({ message: 'key must be a string' })
+  @StringField({
+    description: 'Key of the account. Stored encrypted and never shown again.',
+    message: 'must be a string',
+  })
   key!: string;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'Provider-specific settings. Most providers need none.',
-  })
-  @MayBeAbsent()
-  @IsObject({ message: 'settings must be an object' })
+  @MapField(
+    { type: 'string' },
+    { optional: true, description: 'Provider-specific settings. Most providers need none.' },
+  )
   settings?: Record<string, unknown>;
 }
 
 export class CreateProviderCredentialDto extends TestProviderCredentialDto {
-  @ApiPropertyOptional({ type: String, nullable: true, minLength: 1, maxLength: 255 })
-  @IsOptional()
-  @Matches(/^[^]{1,255}$/u, { message: 'name must be a string of 1 to 255 characters, or null' })
+  @StringField({ optional: true, nullable: true, minLength: 1, maxLength: 255 })
   name?: string | null;
 
-  @ApiPropertyOptional({
+  @BooleanField({
     default: false,
     description: 'Whether to fall back to shared capacity, at its price.',
   })
-  @MayBeAbsent()
-  @IsBoolean({ message: 'allow_shared_fallback must be true or false' })
   allow_shared_fallback?: boolean;
 
-  @ApiPropertyOptional({
+  @BooleanField({
+    optional: true,
     description:
       'Whether to check the key with a free vendor call within 10 s first. A rejected key is ' +
       'not stored. Defaults to `GATEWAY_CHECK_KEYS`, usually true.',
     example: true,
   })
-  @MayBeAbsent()
-  @IsBoolean({ message: 'check must be true or false' })
   check?: boolean;
 
   @ShareField(MAX_WEIGHT, WEIGHT, 3)
@@ -100,9 +91,7 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
 
 /** `check` as a query parameter. */
 export class CheckKeyQueryDto {
-  @ApiPropertyOptional({ enum: ['true', 'false'], description: 'Same as `check` in the body.' })
-  @MayBeAbsent()
-  @IsIn(['true', 'false'], { message: 'check must be true or false' })
+  @EnumField(['true', 'false'], { optional: true, description: 'Same as `check` in the body.' })
   check?: 'true' | 'false';
 }
 
@@ -120,42 +109,40 @@ export class UpdateProviderCredentialDto {
 
 /** A BYOK account without its key. */
 export class ProviderCredentialDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({ example: 'a-provider' })
+  @StringField({ example: 'a-provider' })
   provider!: string;
 
-  @ApiProperty({ type: String, nullable: true })
+  @StringField({ nullable: true })
   name!: string | null;
 
-  @ApiProperty({ description: 'Masked key, to tell keys apart.', example: 'sk-p...4f2a' })
+  @StringField({ description: 'Masked key, to tell keys apart.', example: 'sk-p...4f2a' })
   key_preview!: string;
 
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  @MapField({ type: 'string' })
   settings!: Record<string, string>;
 
-  @ApiProperty({ example: false })
+  @BooleanField({ example: false })
   allow_shared_fallback!: boolean;
 
-  @ApiProperty({ type: ScopeDto })
+  @ObjectField(ScopeDto)
   scope!: ScopeDto;
 
-  @ApiProperty({ type: 'integer', nullable: true, example: 3 })
+  @IntegerField({ nullable: true, example: 3 })
   weight!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, example: 500 })
+  @IntegerField({ nullable: true, example: 500 })
   requests_per_minute!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, example: 200_000 })
+  @IntegerField({ nullable: true, example: 200_000 })
   tokens_per_minute!: number | null;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
+  @DateTimeField({
     nullable: true,
     description: 'Null before the first use. A few seconds behind.',
   })
@@ -163,8 +150,7 @@ export class ProviderCredentialDto {
 }
 
 export class CreatedProviderCredentialDto extends ProviderCredentialDto {
-  @ApiProperty({
-    type: KeyCheckDto,
+  @ObjectField(KeyCheckDto, {
     nullable: true,
     description: 'Result of the key check; null: not checked.',
   })
@@ -172,38 +158,38 @@ export class CreatedProviderCredentialDto extends ProviderCredentialDto {
 }
 
 export class ProviderCredentialListDto {
-  @ApiProperty({ type: [ProviderCredentialDto], description: 'Newest first.' })
+  @ObjectListField(ProviderCredentialDto, { description: 'Newest first.' })
   data!: ProviderCredentialDto[];
 }
 
 class AccountSettingDto {
-  @ApiProperty({ example: 'region' })
+  @StringField({ example: 'region' })
   name!: string;
 
-  @ApiProperty({ example: true })
+  @BooleanField({ example: true })
   is_required!: boolean;
 
-  @ApiProperty({ example: 'AWS region' })
+  @StringField({ example: 'AWS region' })
   description!: string;
 }
 
 /** A provider that supports BYOK accounts. */
 export class AccountProviderDto {
-  @ApiProperty({ example: 'a-provider' })
+  @StringField({ example: 'a-provider' })
   provider!: string;
 
-  @ApiProperty({ example: 'A provider' })
+  @StringField({ example: 'A provider' })
   name!: string;
 
-  @ApiProperty({ description: "The provider's name for the key.", example: 'API key' })
+  @StringField({ description: "The provider's name for the key.", example: 'API key' })
   key_description!: string;
 
-  @ApiProperty({ type: [AccountSettingDto], description: 'Settings needed besides the key.' })
+  @ObjectListField(AccountSettingDto, { description: 'Settings needed besides the key.' })
   settings!: AccountSettingDto[];
 }
 
 export class AccountProviderListDto {
-  @ApiProperty({ type: [AccountProviderDto], description: 'By name.' })
+  @ObjectListField(AccountProviderDto, { description: 'By name.' })
   data!: AccountProviderDto[];
 }
 

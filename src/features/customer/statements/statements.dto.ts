@@ -1,46 +1,47 @@
-import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
-import { IsOptional, IsString } from 'class-validator';
+import { OmitType } from '@nestjs/swagger';
+import {
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  StringField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../../platform/http/nested-field.decorators.js';
 import { LogGroupListDto } from '../../../core/request-log/log-groups.dto.js';
 import { LogFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
 
 /** Grouping and filters. Without any, the statement has its entries. */
 export class StatementQueryDto extends OmitType(LogFilterQueryDto, ['start_date', 'end_date']) {
-  @ApiPropertyOptional({
+  @StringField({
+    optional: true,
     description:
       'One analytics dimension, or two separated by a comma. Defaults to `model` with a filter.',
+    message: 'must be one dimension, or two separated by a comma',
   })
-  @IsOptional()
-  @IsString({ message: 'group_by must be one dimension, or two separated by a comma' })
   group_by?: string;
 }
 
 class StatementTotalsDto implements Record<LedgerEntryKind, number> {
-  @ApiProperty({ type: 'integer', description: 'Credits granted.', example: 10_000_000 })
+  @IntegerField({ description: 'Credits granted.', example: 10_000_000 })
   grant!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Corrections by the operator; negative for debits.',
-    example: 0,
-  })
+  @IntegerField({ description: 'Corrections by the operator; negative for debits.', example: 0 })
   correction!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Charges, negative.', example: -1_250_000 })
+  @IntegerField({ description: 'Charges, negative.', example: -1_250_000 })
   charge!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Parts of charges not covered by the balance, which are not collected.',
     example: 0,
   })
   shortfall!: number;
 
-  @ApiProperty({ type: 'integer', example: 0 })
+  @IntegerField({ example: 0 })
   refund!: number;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Total change: `closing_balance` less `opening_balance`.',
     example: 8_750_000,
   })
@@ -48,64 +49,62 @@ class StatementTotalsDto implements Record<LedgerEntryKind, number> {
 }
 
 export class StatementEntryDto {
-  @ApiProperty({ example: '1042' })
+  @StringField({ example: '1042' })
   id!: string;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 
-  @ApiProperty({ enum: LEDGER_ENTRY_KINDS, example: 'charge' })
+  @EnumField(LEDGER_ENTRY_KINDS, { example: 'charge' })
   kind!: LedgerEntryKind;
 
-  @ApiProperty({ type: 'integer', description: 'Credits; negative for debits.', example: -121 })
+  @IntegerField({ description: 'Credits; negative for debits.', example: -121 })
   amount!: number;
 
-  @ApiProperty({ type: String, format: 'uuid', nullable: true })
+  @UuidField({ nullable: true })
   request_id!: string | null;
 }
 
 class StatementMonthDto {
-  @ApiProperty({ example: '2026-01' })
+  @StringField({ example: '2026-01' })
   month!: string;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerField({
     description: 'Charges less shortfalls and refunds, in credits.',
     example: 1_250_000,
   })
   spent!: number;
 
-  @ApiProperty({ type: 'integer', example: 10_400 })
+  @IntegerField({ example: 10_400 })
   requests!: number;
 }
 
 export class StatementMonthListDto {
-  @ApiProperty({ type: [StatementMonthDto], description: 'Newest first.' })
+  @ObjectListField(StatementMonthDto, { description: 'Newest first.' })
   data!: StatementMonthDto[];
 }
 
 /** A calendar month of the ledger (UTC). Amounts are credits. */
 export class StatementDto {
-  @ApiProperty({ example: '2026-01' })
+  @StringField({ example: '2026-01' })
   month!: string;
 
-  @ApiProperty({ type: 'integer', example: 0 })
+  @IntegerField({ example: 0 })
   opening_balance!: number;
 
-  @ApiProperty({ type: 'integer', example: 8_750_000 })
+  @IntegerField({ example: 8_750_000 })
   closing_balance!: number;
 
-  @ApiProperty({ type: StatementTotalsDto })
+  @ObjectField(StatementTotalsDto)
   totals!: StatementTotalsDto;
 
-  @ApiProperty({
-    type: [StatementEntryDto],
+  @ObjectListField(StatementEntryDto, {
     description: 'Oldest first; empty with `group_by` or a filter.',
   })
   entries!: StatementEntryDto[];
 
-  @ApiPropertyOptional({
-    type: LogGroupListDto,
+  @ObjectField(LogGroupListDto, {
+    optional: true,
     description: 'Requests that started in the month, with `group_by` or a filter.',
   })
   requests?: LogGroupListDto;

@@ -1,5 +1,19 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  CursorPageDto,
+  CursorPageQueryDto,
+  readCursor,
+  toCursorPage,
+} from '../../../platform/http/cursor-page.js';
+import {
+  DateTimeField,
+  EnumField,
+  IntegerField,
+  StringField,
+  UuidField,
+} from '../../../platform/http/field.decorators.js';
+import { ObjectField, ObjectListField } from '../../../platform/http/nested-field.decorators.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js';
 import { ScopeDto, toScope } from '../../../core/access/scope.js';
@@ -7,12 +21,6 @@ import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { previewUrl } from '../../../core/alerts/alert.js';
 import { Members } from '../../../core/access/roles.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
-import {
-  CursorPageDto,
-  CursorPageQueryDto,
-  readCursor,
-  toCursorPage,
-} from '../../../platform/http/cursor-page.js';
 import {
   WebhookDeliveryRepository,
   type ListedWebhook,
@@ -22,47 +30,42 @@ const STATES = ['pending', 'delivered', 'dropped'] as const;
 
 /** A webhook and its delivery state. */
 class WebhookDeliveryDto {
-  @ApiProperty({ format: 'uuid' })
+  @UuidField()
   id!: string;
 
-  @ApiProperty({
+  @StringField({
     description: '`Idempotency-Key` of the delivery: the job and its final state.',
     example: '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01:completed',
   })
   event_id!: string;
 
-  @ApiProperty({
+  @StringField({
     description: 'Origin and, for long URLs, the last characters.',
     example: 'https://hooks.example.com/…a1b2',
   })
   url_preview!: string;
 
-  @ApiProperty({ type: ScopeDto })
+  @ObjectField(ScopeDto)
   scope!: ScopeDto;
 
-  @ApiProperty({ enum: STATES, description: '`pending`: will be retried.', example: 'delivered' })
+  @EnumField(STATES, { description: '`pending`: will be retried.', example: 'delivered' })
   state!: (typeof STATES)[number];
 
-  @ApiProperty({ type: 'integer', example: 1 })
+  @IntegerField({ example: 1 })
   attempts!: number;
 
-  @ApiProperty({ type: String, nullable: true, example: 'answered with status 500' })
+  @StringField({ nullable: true, example: 'answered with status 500' })
   last_error!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time' })
+  @DateTimeField()
   created_at!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'Null while it is pending.',
-  })
+  @DateTimeField({ nullable: true, description: 'Null while it is pending.' })
   finished_at!: string | null;
 }
 
 class WebhookDeliveryListDto extends CursorPageDto {
-  @ApiProperty({ type: [WebhookDeliveryDto], description: 'Newest first.' })
+  @ObjectListField(WebhookDeliveryDto, { description: 'Newest first.' })
   data!: WebhookDeliveryDto[];
 }
 

@@ -1,7 +1,8 @@
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags, ApiProperty } from '@nestjs/swagger';
-import { Authenticated } from '../../../core/access/authenticated.decorator.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
+import { DateTimeField, StringField } from '../../../platform/http/field.decorators.js';
+import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
 import { Database } from '../../../platform/database/database.js';
@@ -12,7 +13,7 @@ import { WebhookSecrets } from '../../../platform/outbound/webhook-secrets.js';
 import { Members } from '../../../core/access/roles.js';
 
 class WebhookSecretDto {
-  @ApiProperty({
+  @StringField({
     description: 'Key of the HMAC-SHA256 in `X-Gateway-Signature`.',
     example: 'whsec_mb0ck3VhV9pW8Jr0dV7l2n4Xq6sT1uYzA5bC8dE3fGh',
   })
@@ -21,10 +22,7 @@ class WebhookSecretDto {
 
 /** The response to a rotation. */
 class RotatedWebhookSecretDto extends WebhookSecretDto {
-  @ApiProperty({
-    format: 'date-time',
-    description: 'Until then webhooks are also signed with the previous secret.',
-  })
+  @DateTimeField({ description: 'Until then webhooks are also signed with the previous secret.' })
   previous_until!: string;
 }
 
