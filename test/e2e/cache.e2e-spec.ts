@@ -14,6 +14,7 @@ import { itWithRedis, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
+import { within } from '../support/within.js';
 
 const EMBEDDINGS = '/v1/embeddings';
 const OPENAI = 'openai/gpt-4o-mini';
@@ -480,9 +481,7 @@ describe('the cache', () => {
       }
       await redis.stop();
       for (let times = 0; times < 3; times++) {
-        const startedMs = performance.now();
-        expect((await ask(CHAT, {}, { through: two })).cache).toEqual(MISS);
-        expect(performance.now() - startedMs).toBeLessThan(8_000);
+        expect((await within(30_000, ask(CHAT, {}, { through: two }))).cache).toEqual(MISS);
       }
     } finally {
       await one.close();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestContentDto } from '../../src/features/customer/logs/request-content.controller.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
@@ -9,8 +9,6 @@ import { idOf } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { form, wave } from '../support/uploads.js';
-
-jest.setTimeout(60_000);
 
 const CHAT = '/v1/chat/completions';
 const SETTING = '/v1/customer/content-log';

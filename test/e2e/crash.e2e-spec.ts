@@ -8,6 +8,7 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { within } from '../support/within.js';
 
 const STREAMS = 60;
 const API_KEY = 'sk-crash-test-key-000001';
@@ -138,45 +139,42 @@ describe('a service that is stopped while streams run', () => {
     expect(await findLedgerFaults(database.database)).toEqual([]);
   });
 
-  it('SIGTERM to a lame duck: not ready, and no request fails until it is gone', async () => {
-    fake.answer = politeAnswer();
-    // Long enough for five requests on a busy machine.
-    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '6' });
-    const { url } = gateway;
-    const ready = async (): Promise<number> => (await fetch(`${url}/readyz`)).status;
-    expect(await ready()).toBe(200);
-    const exit = gateway.stop('SIGTERM');
+  it('SIGTERM with a lame duck period: exits 0 when the period is over', async () => {
+    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '2' });
     const startedMs = performance.now();
-    await until(async () => (await ready()) === 503);
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
-    // Over connections of before, and over new ones; each is told that it is the last.
+    expect(await gateway.stop('SIGTERM')).toBe(0);
+    expect(performance.now() - startedMs).toBeGreaterThan(1_900);
+  });
+
+  it('SIGHUP drains: serves during the lame duck period, which a second signal ends', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    fake.answer = async (call, response) => {
+      await released;
+      return politeAnswer()(call, response);
+    };
+    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '600' });
+    const { url } = gateway;
+    const readiness = async (): Promise<number> => (await fetch(`${url}/readyz`)).status;
+    expect(await readiness()).toBe(200);
+    fake.calls.length = 0;
+    const answered = chat(url);
+    await until(() => fake.calls.length === 1);
+    const exit = gateway.stop('SIGHUP');
+    await until(async () => (await readiness()) === 503);
+    fake.answer = politeAnswer();
+    // Over old and new connections alike; the header says that each is used for the last time.
     for (let request = 0; request < 5; request++) {
       const response = await chat(url);
       expect(response.headers.get('connection')).toBe('close');
       expect(response.status).toBe(200);
       await response.text();
     }
-    expect(performance.now() - startedMs).toBeLessThan(6_000);
-    expect(await exit).toBe(0);
-    expect(performance.now() - startedMs).toBeGreaterThan(5_900);
-  });
-
-  it('SIGHUP drains; a second signal ends the time of the lame duck, and nothing else', async () => {
-    let goOn = (): void => undefined;
-    const release = new Promise<void>((resolve) => (goOn = resolve));
-    fake.answer = async (call, response) => {
-      await release;
-      return politeAnswer()(call, response);
-    };
-    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '600' });
-    fake.calls.length = 0;
-    const answered = chat(gateway.url);
-    await until(() => fake.calls.length === 1);
-    const exit = gateway.stop('SIGHUP');
+    // A second signal within a second counts as the first.
     await wait(1_100);
     gateway.process.kill('SIGTERM');
     await wait(100);
-    goOn();
+    release();
     expect((await answered).status).toBe(200);
     expect(await exit).toBe(0);
   });
@@ -206,8 +204,6 @@ describe('a service that is stopped while streams run', () => {
     );
     expect(charges.rows).toEqual([]);
 
-    const startedMs = performance.now();
-    expect(await successor!.stop('SIGTERM')).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(await within(20_000, successor!.stop('SIGTERM'))).toBe(0);
   });
 });

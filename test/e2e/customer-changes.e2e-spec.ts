@@ -7,6 +7,7 @@ import {
   type CustomerGateways,
   type JsonAnswer,
 } from '../support/customer-gateways.js';
+import { until } from '../support/until.js';
 
 const KEYS = '/v1/customer/api-keys';
 const GUARDRAILS = '/v1/customer/guardrails';
@@ -234,15 +235,12 @@ describe('a key', () => {
       const statusAt = async (instance: BootedGateway) =>
         (await call('GET', KEYS, undefined, made.plaintext, instance)).status;
       expect([await statusAt(gateway), await statusAt(restricted)]).toEqual([200, 200]);
-      const expires_at = new Date(Date.now() + 300).toISOString();
+      const expires_at = new Date(Date.now() + 2_000).toISOString();
       const body = end === 'PATCH' ? { expires_at } : undefined;
       expect((await call(end, `${KEYS}/${maker.id}`, body, managementKey)).status).toBe(200);
-      const endedAtMs = performance.now();
       if (end === 'DELETE') expect(await statusAt(gateway)).toBe(401);
       for (const instance of [gateway, restricted]) {
-        while ((await statusAt(instance)) === 200) {
-          expect(performance.now() - endedAtMs).toBeLessThan(6_000);
-        }
+        await until(async () => (await statusAt(instance)) !== 200, 20_000);
       }
       const { body: record } = await call('GET', `${KEYS}/${made.id}`);
       expect(record).toMatchObject({ status: end === 'DELETE' ? 'revoked' : 'expired' });

@@ -235,7 +235,8 @@ describe('a flood', () => {
         expect.stringContaining('100,000'),
       ]);
     }
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    // Quadratic work would take minutes.
+    expect(performance.now() - startedMs).toBeLessThan(30_000);
   });
 
   it('of management requests is limited for each key, and that of polls apart', async () => {

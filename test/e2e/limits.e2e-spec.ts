@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
+import { inOneMinute } from '../support/room-in-minute.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -281,9 +281,10 @@ describe('an end user', () => {
 
 describe('a rate', () => {
   it('stops with 429, the limit and when to come again', async () => {
-    await awaitRoomInThisMinute();
-    const { key } = await makeKey({ requests_per_minute: 3 });
-    const asked = await Promise.all(Array.from({ length: 30 }, () => chat(key)));
+    const asked = await inOneMinute(async () => {
+      const { key } = await makeKey({ requests_per_minute: 3 });
+      return Promise.all(Array.from({ length: 30 }, () => chat(key)));
+    });
     expect(asked.filter(({ status }) => status === 200)).toHaveLength(3);
     const refused = asked.find(({ status }) => status !== 200)!;
     expect(refused).toMatchObject({
@@ -295,12 +296,14 @@ describe('a rate', () => {
   });
 
   it('of tokens counts what was used, and nothing for who is refused the money', async () => {
-    await awaitRoomInThisMinute();
-    const { key } = await makeKey({ ...day(100_000), tokens_per_minute: 100 });
-    const asked = [];
-    // Refused by the vendor of all there is: nothing is used.
-    for (let round = 0; round < 5; round++) await chat(key, { model: 'sandbox/fault-400' });
-    for (let round = 0; round < 60; round++) asked.push(await chat(key));
+    const asked = await inOneMinute(async () => {
+      const { key } = await makeKey({ ...day(100_000), tokens_per_minute: 100 });
+      // The vendor refuses these, so they use no tokens.
+      for (let round = 0; round < 5; round++) await chat(key, { model: 'sandbox/fault-400' });
+      const answers = [];
+      for (let round = 0; round < 60; round++) answers.push(await chat(key));
+      return answers;
+    });
     const used = asked.map(({ body }) => (body.usage as { total_tokens: number })?.total_tokens);
     const sum = used.reduce((total, each) => total + (each ?? 0), 0);
     expect(sum).toBeGreaterThan(80);

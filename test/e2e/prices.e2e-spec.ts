@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignedReceiptDto } from '../../src/features/customer/receipts/receipts.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {
@@ -11,8 +11,6 @@ import {
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { until } from '../support/until.js';
-
-jest.setTimeout(60_000);
 
 /** A thousand days ago and a thousand days ahead. */
 const [PAST, FUTURE] = [-1, 1].map((way) =>

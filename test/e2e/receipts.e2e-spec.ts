@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   KeySetDto,
   SignedReceiptDto,
@@ -16,8 +16,6 @@ import { idOf } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { form, wave } from '../support/uploads.js';
-
-jest.setTimeout(60_000);
 
 const RECEIPTS = '/v1/customer/receipts';
 const KEYS = '/.well-known/jwks.json';

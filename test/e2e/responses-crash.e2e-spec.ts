@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const API_KEY = 'sk-responses-crash-key-01';
 const CONVERSATIONS = 12;
@@ -90,8 +91,8 @@ describe('a service that is killed between the turns of conversations', () => {
         }
       };
       const talks = turns.map((_, index) => goOn(index));
-      const until = seen + 60;
-      while (seen < until) await new Promise((resolve) => setTimeout(resolve, 5));
+      const wanted = seen + 60;
+      await until(() => seen >= wanted);
       await running.stop('SIGKILL');
       isDown = true;
       await Promise.all(talks);

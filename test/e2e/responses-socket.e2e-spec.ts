@@ -218,7 +218,7 @@ describe('wss /v1/responses', () => {
       await answer.text();
       expect(answer.status).toBe(200);
     }
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     flood.socket.resume();
     await until(() => flood.closed !== undefined);
     expect(flood.events.length).toBeLessThanOrEqual(100);

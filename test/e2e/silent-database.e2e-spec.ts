@@ -78,8 +78,8 @@ describe('a database that keeps its connections and says nothing more', () => {
       const startedMs = performance.now();
       const probes = Array.from({ length: 12 }, () => fetch(`${gateway.url}/readyz`));
       const [caller, metrics] = await Promise.all([ask(), fetch(`${gateway.url}/metrics`)]);
-      // 5 s on a machine that has nothing else to do.
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      // 5 s on an idle machine, and a minute if the probes waited for each other.
+      expect(performance.now() - startedMs).toBeLessThan(30_000);
       expect([caller.status, caller.headers.get('retry-after')]).toEqual([503, '5']);
       expect(await caller.json()).toMatchObject({
         error: { type: 'provider_unavailable', param: 'database' },
@@ -98,7 +98,7 @@ describe('a database that keeps its connections and says nothing more', () => {
   it('does not keep a service from its end, which writes down what was not charged yet', async () => {
     const startedMs = performance.now();
     expect(await gateway.stop()).toBe(1);
-    expect(performance.now() - startedMs).toBeLessThan((DRAIN_SECONDS + 10) * 1_000);
+    expect(performance.now() - startedMs).toBeLessThan((DRAIN_SECONDS + 30) * 1_000);
     const path = await journalOf();
     expect(gateway.output()).toMatch(
       new RegExp(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { until } from '../support/until.js';
 
 const API_KEYS = '/v1/customer/api-keys';
 /** One word in and 16 tokens out at most: 1 + 32 credits are set aside, and fewer are charged. */
@@ -85,16 +86,15 @@ describe('monthly_spend_limit', () => {
     const keys = [await access.makeKey({ tenantId }), await access.makeKey({ tenantId })];
     for (const { plaintext } of keys) expect((await ask(plaintext)).status).toBe(200);
     await access.tenants.setMonthlySpendLimit(tenantId, 20);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
     for (const { plaintext } of keys) {
+      await until(async () => (await ask(plaintext)).status !== 200);
       expect(await ask(plaintext)).toMatchObject({
         status: 402,
         error: { param: 'monthly_spend_limit' },
       });
     }
     await access.tenants.setMonthlySpendLimit(tenantId, null);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect((await ask(keys[0]!.plaintext)).status).toBe(200);
+    await until(async () => (await ask(keys[0]!.plaintext)).status === 200);
   });
 
   it('is shown wherever the key is, to those with a limit and those without', async () => {

@@ -60,7 +60,7 @@ describe('a vendor that misbehaves in a stream', () => {
         cost: 0,
       });
       expect(chat.fake.calls).toHaveLength(1);
-      if (end === 'hang') await within(10_000, chat.fake.calls[0]!.hungUp);
+      if (end === 'hang') await within(30_000, chat.fake.calls[0]!.hungUp);
     });
 
     const half = Buffer.from(delta({ content: 'Half ' }));
@@ -89,7 +89,7 @@ describe('a vendor that misbehaves in a stream', () => {
       };
       await Promise.all(cuttings.map(outlast));
       expect(chat.fake.calls).toHaveLength(cuttings.length);
-      await Promise.all(chat.fake.calls.map(({ hungUp }) => within(10_000, hungUp)));
+      await Promise.all(chat.fake.calls.map(({ hungUp }) => within(30_000, hungUp)));
     });
 
     it('pieces that come slowly are no silence', async () => {
@@ -222,10 +222,8 @@ describe('a vendor that misbehaves in a stream', () => {
     it('an event of 10 MB', async () => {
       const large = 'Grüße '.repeat(1_400_000);
       chat.fake.answer = streamOf([delta({ content: large }), finish(), usageChunk(), DONE], 'end');
-      const startedMs = performance.now();
-      const answer = await readStream(await ask());
+      const answer = await within(60_000, ask().then(readStream));
       expect(answer.text === large).toBe(true);
-      expect(performance.now() - startedMs).toBeLessThan(25_000);
     });
 
     it('a content type in other letters', async () => {

@@ -37,13 +37,14 @@ describe('statements in the background', () => {
 
   it('leave the others their sessions', async () => {
     const { background } = own.database;
-    const slow = Promise.all(
-      Array.from({ length: 50 }, () => background.query('SELECT pg_sleep(0.01)')),
-    );
-    const startedMs = performance.now();
+    let ended = 0;
+    const slow = Array.from({ length: 50 }, async () => {
+      await background.query('SELECT pg_sleep(0.01)');
+      ended++;
+    });
     await own.database.query('SELECT 1');
-    expect(performance.now() - startedMs).toBeLessThan(300);
-    await slow;
+    expect(ended).toBeLessThan(slow.length);
+    await Promise.all(slow);
   });
 
   it('fail by themselves', async () => {

@@ -23,6 +23,7 @@ import {
   query,
   socketsIn,
 } from '../support/embedded-postgres-service.js';
+import { within } from '../support/within.js';
 
 describe('the embedded PostgreSQL after a failure', () => {
   const scene = new EmbeddedPostgresScene();
@@ -95,9 +96,7 @@ describe('the embedded PostgreSQL after a failure', () => {
     await query(service.url, 'INSERT INTO frozen VALUES (1)');
     const postmaster = postmasterOf(cluster);
     for (const pid of [postmaster, ...childrenOf(postmaster)]) process.kill(pid, 'SIGSTOP');
-    const startedMs = performance.now();
-    await service.stop();
-    expect(performance.now() - startedMs).toBeLessThan(4_500);
+    await within(60_000, service.stop());
     expect(isProcessRunning(postmaster)).toBe(false);
     expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(false);
     const { url } = await scene.start();
@@ -128,9 +127,7 @@ describe('the embedded PostgreSQL after a failure', () => {
     const before = postmasterOf(cluster);
     process.kill(before, 'SIGKILL');
     await eventually(() => expect(isProcessRunning(before)).toBe(false));
-    const startedAtMs = Date.now();
-    await postgres.stop();
-    expect(Date.now() - startedAtMs).toBeLessThan(8_000);
+    await within(60_000, postgres.stop());
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(3);
   });

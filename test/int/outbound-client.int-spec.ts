@@ -7,6 +7,7 @@ import {
   type OutboundClientOptions,
 } from '../../src/platform/outbound/outbound-client.js';
 import { until } from '../support/until.js';
+import { within } from '../support/within.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -86,14 +87,12 @@ describe(OutboundClient.name, () => {
     closing.push(() => drip.close());
     const client = makeClient();
     for (const port of [hang, (drip.address() as AddressInfo).port]) {
-      const startedMs = performance.now();
-      expect(await post(client, port, { timeoutMs: 300 })).toEqual({
+      expect(await within(30_000, post(client, port, { timeoutMs: 300 }))).toEqual({
         ok: false,
         reason: 'did not answer within 0.3 seconds',
         retryable: true,
         status: undefined,
       });
-      expect(performance.now() - startedMs).toBeLessThan(7_000);
     }
   });
 
@@ -107,9 +106,7 @@ describe(OutboundClient.name, () => {
         clearInterval(timer);
       });
     });
-    const startedMs = performance.now();
-    expect(await post(makeClient(), port)).toEqual({ ok: true, status: 200 });
-    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(await within(30_000, post(makeClient(), port))).toEqual({ ok: true, status: 200 });
     await until(() => broken);
   });
 

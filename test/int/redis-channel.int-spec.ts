@@ -1,13 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { RedisChannel } from '../../src/platform/redis/redis-channel.js';
+import { recordLogs } from '../support/recorded-logs.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 describeWithRedis(RedisChannel.name, () => {
-  const warnings = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
-  jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  const warnings = recordLogs('warn', RedisChannel.name);
+  recordLogs('log', RedisChannel.name);
   let redis: TestRedis;
   let proxy: TcpProxy;
   let near: RedisChannel;

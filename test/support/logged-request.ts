@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../src/platform/database/database.js';
+import { until } from './until.js';
 
 /** What the log says of a request, as far as tests ask. */
 export interface LoggedRequest {
@@ -42,23 +42,21 @@ export async function answeredAsBeforeMs(
   return last.getTime() - changedAt.getTime();
 }
 
-/** Half a minute and more. */
-const TRIES = 1_500;
-
-/** The log row of a request, once it stands. */
+/** Returns the log row of a request, once it is written. */
 export async function loggedRequest(
   database: Database,
   id: string | null | undefined,
 ): Promise<LoggedRequest> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  let row: LoggedRequest | undefined;
+  await until(async () => {
     const { rows } = await database.query<LoggedRequest>(
       'SELECT * FROM request_logs WHERE request_id = $1',
       [id],
     );
-    if (rows[0]) return rows[0];
-    await wait(20);
-  }
-  throw new Error(`no log row for ${id}`);
+    [row] = rows;
+    return row !== undefined;
+  });
+  return row!;
 }
 
 /** The request id of an answer that has been read to its end. */
