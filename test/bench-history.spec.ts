@@ -53,21 +53,26 @@ function verdictOf(before: number[], after: number[]): string | undefined {
   return history.compareRecords(recordOf(before), recordOf(after))[0]?.verdict;
 }
 
-describe('the comparison of two runs of the bench', () => {
+describe('the comparison of two bench runs', () => {
   it.each([
     ['the same', [2, 2, 2], [2, 2, 2], 'same'],
     ['worse by less than 5 %', [2, 2, 2], [2.09, 2.09, 2.09], 'same'],
     ['worse by more', [2, 2, 2], [2.11, 2.11, 2.11], 'worse'],
-    ['worse by more, but within the rounds of before', [1.8, 2, 2.2], [2.2, 2.2, 2.2], 'same'],
-    ['worse by more, but within the rounds of now', [2, 2, 2], [1.9, 2.2, 2.3], 'same'],
+    [
+      'worse by more, but within the rounds of the earlier run',
+      [1.8, 2, 2.2],
+      [2.2, 2.2, 2.2],
+      'same',
+    ],
+    ['worse by more, but within the rounds of the later run', [2, 2, 2], [1.9, 2.2, 2.3], 'same'],
     ['better by more', [2, 2, 2], [1.8, 1.8, 1.8], 'better'],
-    ['worse by less than what can be told apart', [0.1], [0.119], 'same'],
-    ['added latency that was below the yardstick', [-0.2], [0.3], 'worse'],
+    ['worse by less than the resolution', [0.1], [0.119], 'same'],
+    ['added latency that was below the baseline', [-0.2], [0.3], 'worse'],
   ])('%s', (_name, before, after, verdict) => {
     expect(verdictOf(before, after)).toBe(verdict);
   });
 
-  it('leaves out rows and figures that only one of them has', () => {
+  it('leaves out rows and figures that are in one run only', () => {
     const before = recordOf([2]);
     const after = { ...recordOf([9]), rows: { eight: recordOf([9]).rows.alone ?? [] } };
     expect(history.compareRecords(before, after)).toEqual([]);
@@ -80,7 +85,7 @@ describe('the comparison of two runs of the bench', () => {
 });
 
 describe('the history of the bench', () => {
-  it('keeps a record that is read back by its commit, its file or as the newest of its mode', () => {
+  it('finds a record by its commit, its file or as the newest of its mode', () => {
     const old = recordOf([2], { date: '2026-11-21T03:00:00Z' });
     const newest = recordOf([3], { date: '2026-11-22T03:00:00Z' });
     const quick = recordOf([4], { date: '2026-11-23T03:00:00Z', mode: 'quick' });
@@ -97,7 +102,7 @@ describe('the history of the bench', () => {
     expect(history.readRecord(file, 'usual', folder)).toEqual(old);
   });
 
-  it('says what cannot be compared', () => {
+  it('explains what cannot be compared', () => {
     expect(() => history.readRecord(undefined, 'usual', folder)).toThrow(
       'No record of a usual run; make one with --record.',
     );
@@ -112,7 +117,7 @@ describe('the history of the bench', () => {
     expect(() => history.readRecord(undefined, 'usual', folder)).toThrow(SyntaxError);
   });
 
-  it('holds no name of a machine, and figures of five digits', () => {
+  it('records no host name, and figures of five digits', () => {
     const conditions = { node: '20.0.0', cores: 2 };
     const results = [
       { id: 'alone', figures: recordOf([1.23456789]).rows.alone, lines: [], rounds: [] },

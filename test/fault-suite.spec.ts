@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
-/** What `bench/soak/faults/verdicts.mjs` has to be told of a call. */
+/** What `bench/soak/faults/verdicts.mjs` needs to know about a call. */
 interface Seen {
   verdict: string;
   requestId?: string;
@@ -79,23 +79,28 @@ describe('the fault suite', () => {
   it.each<[string, Seen, Row | undefined, History]>([
     ['a delivered answer at its price', seen('delivered'), row('completed', 100), quiet],
     ['a refusal that is not in the log', seen('refused'), undefined, quiet],
-    ['a refusal for nothing', seen('refused'), row('failed', 0), quiet],
-    ['a stream that failed for nothing', seen('told'), row('failed', 0), quiet],
+    ['a refusal without a charge', seen('refused'), row('failed', 0), quiet],
+    ['a failed stream without a charge', seen('told'), row('failed', 0), quiet],
     [
-      'one whose time was up',
+      'a timeout charged for an estimate',
       seen('told'),
       row('timeout', 90, { usage_source: 'estimated' }),
       quiet,
     ],
     [
-      'one left for an estimate',
+      'a disconnected caller charged for an estimate',
       seen('left'),
       row('cancelled', 900, { usage_source: 'estimated' }),
       quiet,
     ],
-    ['one left for its price', seen('left'), row('cancelled', 100), quiet],
-    ['one settled just before the kill', seen('broken'), row('completed', 100), killedAt(59_000)],
-    ['one that died with its process', seen('broken'), row('crashed', 0), killedAt(59_000)],
+    ['a disconnected caller charged the price', seen('left'), row('cancelled', 100), quiet],
+    [
+      'an answer settled just before the kill',
+      seen('broken'),
+      row('completed', 100),
+      killedAt(59_000),
+    ],
+    ['an answer that died with its process', seen('broken'), row('crashed', 0), killedAt(59_000)],
     [
       'a completed response',
       seen('background', { status: 'completed' }),
@@ -109,17 +114,17 @@ describe('the fault suite', () => {
 
   it.each<[string, Seen, Row | undefined, History]>([
     ['a delivered answer that is not in the log', seen('delivered'), undefined, quiet],
-    ['a delivered answer for nothing', seen('delivered'), row('completed', 0), quiet],
-    ['a delivered answer for more', seen('delivered'), row('completed', 101), quiet],
+    ['a delivered answer that was free', seen('delivered'), row('completed', 0), quiet],
+    ['a delivered answer that cost more', seen('delivered'), row('completed', 101), quiet],
     ['a delivered answer that failed', seen('delivered'), row('failed', 0), quiet],
     [
-      'one lost with a kill though the database was there',
+      'an answer lost in a kill while the database was available',
       seen('delivered'),
       row('crashed', 0),
       killedAt(61_000),
     ],
     [
-      'one lost in an outage though nothing was killed',
+      'an answer lost in an outage although no process was killed',
       seen('delivered'),
       undefined,
       { ...quiet, outages: [outage] },
@@ -127,44 +132,54 @@ describe('the fault suite', () => {
     ['a shortfall', seen('delivered'), row('completed', 100, { shortfall: 1 }), quiet],
     ['a refusal that costs something', seen('refused'), row('failed', 1), quiet],
     ['a failed stream that costs something', seen('told'), row('failed', 100), quiet],
-    ['one that broke off without a kill and costs', seen('broken'), row('completed', 100), quiet],
     [
-      'one that broke off with a kill and costs more',
+      'a charge for an answer that was cut without a kill',
+      seen('broken'),
+      row('completed', 100),
+      quiet,
+    ],
+    [
+      'a higher charge for an answer that was cut by a kill',
       seen('broken'),
       row('completed', 99),
       killedAt(59_000),
     ],
     [
-      'one left for more than its hold',
+      'a disconnected caller charged more than the hold',
       seen('left'),
       row('cancelled', 1_001, { usage_source: 'estimated' }),
       quiet,
     ],
-    ['one left for other figures than the vendor’s', seen('left'), row('cancelled', 99), quiet],
-    ['a response that is gone', seen('background', { status: 'a 404' }), undefined, quiet],
     [
-      'a response for nothing',
+      'a disconnected caller charged other than the vendor’s figures',
+      seen('left'),
+      row('cancelled', 99),
+      quiet,
+    ],
+    ['a missing response', seen('background', { status: 'a 404' }), undefined, quiet],
+    [
+      'a completed response that was free',
       seen('background', { status: 'completed' }),
       row('failed', 0),
       quiet,
     ],
-    ['another’s answer', seen('wrong'), row('completed', 100), quiet],
+    ['another caller’s answer', seen('wrong'), row('completed', 100), quiet],
   ])('finds %s', (_what, call, logged, history) => {
     expect(verdicts.judge(call, logged, history).violation).toContain('bench/chat');
   });
 
-  it('counts what the rules let go with a process that died while the database was away', () => {
+  it('counts tolerated losses of a process that died while the database was unavailable', () => {
     const history = killedAt(62_000, [outage]);
     expect(verdicts.judge(seen('delivered'), row('crashed', 0), history)).toEqual({
       unwritten: true,
     });
     expect(verdicts.judge(seen('delivered'), undefined, history)).toEqual({ unwritten: true });
-    // The database was long back.
+    // The database had recovered long before.
     const later = verdicts.judge(seen('delivered'), undefined, killedAt(80_000, [outage]));
     expect(later.violation).toBeDefined();
   });
 
-  it('lets rows without a known id be those of calls whose head never came', () => {
+  it('attributes rows without a known id to calls whose head never arrived', () => {
     const calls = [seen('left'), seen('broken', { cost: 200 })];
     const known = [row('completed', 200), row('crashed', 0)];
     expect(verdicts.judgeUnknown(known, calls)).toEqual([]);
@@ -175,7 +190,7 @@ describe('the fault suite', () => {
     ).toHaveLength(1);
   });
 
-  it('plans the same for the same seed, and as many faults as it is told', () => {
+  it('plans the same for the same seed, with the requested number of faults', () => {
     const options = { seed: 7, requests: 500, faults: 100, seconds: 60, tenants: 50, gateways: 3 };
     const plan = plans.makePlan(options);
     expect(plans.makePlan(options)).toEqual(plan);

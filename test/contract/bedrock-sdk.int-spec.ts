@@ -187,12 +187,12 @@ describe('a request of the adapter', () => {
       expect([name, ours.headers[name]]).toEqual([name, theirs.headers[name]]);
     }
     expect(scopeOf(ours)).toBe(scopeOf(theirs));
-    // Both by one recomputation: that it confirms the SDK's signature shows what it is worth.
+    // The recomputation must confirm the SDK's signature as well, which validates it.
     expect(await recompute(theirs)).toBe(theirs.headers.authorization);
     expect(await recompute(ours)).toBe(ours.headers.authorization);
   });
 
-  it('would not pass with another secret, path or body', async () => {
+  it('fails with another secret, path or body', async () => {
     const { ours } = await callsOf(bedrockVendor.upstreamModel, false);
     const { authorization } = ours.headers;
     expect(await recompute(ours, 'another secret')).not.toBe(authorization);
@@ -202,7 +202,7 @@ describe('a request of the adapter', () => {
     expect(await recompute({ ...ours, body: Buffer.from('{}') })).not.toBe(authorization);
   });
 
-  it('to probe the account is signed as well', async () => {
+  it('is signed when it probes the account', async () => {
     server.script = reply(200, { 'content-type': 'application/json' }, Buffer.from('{}'));
     await adapter.probe({ limits: LONG_LIMITS, signal: new AbortController().signal });
     const call = server.calls.at(-1)!;
@@ -211,19 +211,19 @@ describe('a request of the adapter', () => {
   });
 });
 
-/** The SDK takes bytes where the wire has base64. */
+/** Converts base64 from the wire to the bytes that the SDK expects. */
 function withBytes(body: Buffer): Omit<ConverseCommandInput, 'modelId'> {
   return JSON.parse(body.toString(), (key, value: unknown) =>
     key === 'bytes' ? Buffer.from(value as string, 'base64') : value,
   ) as Omit<ConverseCommandInput, 'modelId'>;
 }
 
-/** Day, region and service that a request is signed for. */
+/** Returns the day, region and service that a request is signed for. */
 function scopeOf({ headers }: RecordedCall): string | undefined {
   return /Credential=([^,]+)/.exec(headers.authorization ?? '')?.[1];
 }
 
-/** The authorization of a received request, worked out anew from what was received. */
+/** Recomputes the authorization of a received request. */
 async function recompute(
   { method, path, headers, body }: RecordedCall,
   secretAccessKey = CREDENTIALS.secretAccessKey,

@@ -22,9 +22,9 @@ const CLIENTS: [ContractVendor, (origin: string) => OpenAI, path: string][] = [
   ],
 ];
 
-/** The vendor's own client is the judge of how its answers are spelled here. */
+/** The vendor's own client verifies that its answers are encoded correctly here. */
 describe.each(CLIENTS)(
-  'the official client, of what $name is made to say',
+  'the official client, given the scripted answers of $name,',
   (vendor, make, path) => {
     const messages = [{ role: 'user', content: 'Hi' }] as const;
     let server: ScriptedServer;

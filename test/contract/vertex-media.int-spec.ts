@@ -25,7 +25,7 @@ const GEMINI = 'gemini-3-pro-image';
 const RESOURCE = `projects/my-project/locations/global/publishers/google/models/${VEO}`;
 const NAME = `${RESOURCE}/operations/7d4a-11`;
 
-describe('media of Vertex', () => {
+describe('Vertex media', () => {
   let server: ScriptedServer;
   let transport: HttpTransport;
   let adapter: Upstream;
@@ -65,7 +65,7 @@ describe('media of Vertex', () => {
     adapter.submitMedia!(mediaCall(videoRequest(fields), VEO));
   const ask = (operation = `6:${NAME}`): Promise<MediaProgress> =>
     adapter.pollMedia!({ ...mediaCall(videoRequest(), VEO), operation });
-  /** The two calls so far, ours and then the official client's, differ in nothing. */
+  /** Checks that the two calls so far, ours and the official client's, are equal. */
   const expectSame = (): void => {
     const [ours, theirs] = server.calls.map(({ method, path, body }) => ({
       method,
@@ -75,8 +75,8 @@ describe('media of Vertex', () => {
     expect(ours).toEqual(theirs);
   };
 
-  describe('pictures that are predicted', () => {
-    it('are asked for as the official client does', async () => {
+  describe('predicted images', () => {
+    it('are requested like the official client does', async () => {
       say({ predictions: [{ bytesBase64Encoded: PNG.toString('base64'), mimeType: 'image/png' }] });
       const done = assertDone(
         await draw({
@@ -89,7 +89,7 @@ describe('media of Vertex', () => {
           add_watermark: false,
         }),
       );
-      // The client says that this is an old way of asking.
+      // The client warns that this method is deprecated.
       jest.spyOn(console, 'warn').mockImplementationOnce(() => undefined);
       const theirs = await sdk.models.generateImages({
         model: IMAGEN,
@@ -112,14 +112,14 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ imageCount: 1 });
     });
 
-    it('beyond those that were asked for are left', async () => {
+    it('beyond the requested number are ignored', async () => {
       const picture = { bytesBase64Encoded: PNG.toString('base64') };
       say({ predictions: [picture, picture, picture] });
       const { files, usage } = assertDone(await draw({ n: 2 }));
       expect([files.length, usage!.imageCount]).toEqual([2, 2]);
     });
 
-    it('are counted without those that a filter kept back', async () => {
+    it('are counted without those that a filter withheld', async () => {
       say({
         predictions: [
           { raiFilteredReason: 'No people. Support codes: 1' },
@@ -133,7 +133,7 @@ describe('media of Vertex', () => {
     it.each([
       ['with a reason', { predictions: [{ raiFilteredReason: 'No people.' }] }, /No people/],
       ['without one', {}, /filter/],
-    ])('are refused by the filter %s', async (_how, body, message) => {
+    ])('are rejected by the filter %s', async (_how, body, message) => {
       say(body);
       const drawing = draw();
       await expect(drawing).rejects.toBeInstanceOf(MediaFailedError);
@@ -144,14 +144,14 @@ describe('media of Vertex', () => {
     });
   });
 
-  describe('pictures that are drawn in an answer', () => {
+  describe('images generated within an answer', () => {
     const answer = (candidate: object): object => ({
       candidates: [candidate],
       usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1_120, totalTokenCount: 1_125 },
     });
     const inlineData = { mimeType: 'image/png', data: PNG.toString('base64') };
 
-    it('are asked for as the official client does', async () => {
+    it('are requested like the official client does', async () => {
       say(answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }));
       const done = assertDone(await draw({ size: '4K', aspect_ratio: '16:9' }, GEMINI));
       await sdk.models.generateContent({
@@ -167,13 +167,13 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ imageCount: 1, inputTokens: 5, outputTokens: 1_120 });
     });
 
-    it('come without their drafts', async () => {
+    it('come without drafts', async () => {
       const parts = [{ inlineData, thought: true }, { text: 'Here.' }, { inlineData }];
       say(answer({ content: { parts }, finishReason: 'STOP' }));
       expect(assertDone(await draw({}, GEMINI)).files).toHaveLength(1);
     });
 
-    it('are one, as was asked for', async () => {
+    it('are a single image, as requested', async () => {
       const parts = [{ inlineData }, { inlineData }];
       say(answer({ content: { parts }, finishReason: 'STOP' }));
       const { files, usage } = assertDone(await draw({}, GEMINI));
@@ -183,7 +183,7 @@ describe('media of Vertex', () => {
     it.each([
       [{ candidates: [{ finishReason: 'IMAGE_SAFETY', finishMessage: 'Unsafe.' }] }, /Unsafe/],
       [{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, /PROHIBITED_CONTENT/],
-    ])('are refused by the filter: %j', async (body, message) => {
+    ])('are rejected by the filter: %j', async (body, message) => {
       say(body);
       await expect(draw({}, GEMINI)).rejects.toMatchObject({
         code: 'content_policy_violation',
@@ -191,7 +191,7 @@ describe('media of Vertex', () => {
       });
     });
 
-    it('that are none but words have failed, for no filter’s sake', async () => {
+    it('fail when there is only text, but not as filtered', async () => {
       say(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ code: 'provider_error' });
       say({});
@@ -207,7 +207,7 @@ describe('media of Vertex', () => {
     [{ aspect_ratio: '21:9' }, IMAGEN, 'aspect_ratio'],
     [{ output_format: 'webp' }, IMAGEN, 'output_format'],
     [{ n: 2 }, GEMINI, 'n'],
-  ])('makes no picture of %j with %s, and asks for none', async (fields, model, param) => {
+  ])('rejects an image with %j from %s without a call', async (fields, model, param) => {
     await expect(draw(fields, model)).rejects.toMatchObject({
       failure: 'unsupported',
       accepted: 'no',
@@ -216,7 +216,7 @@ describe('media of Vertex', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('names the fields that it leaves out', () => {
+  it('names the fields that it drops', () => {
     const request = imageRequest({ quality: 'high', size: '1K', user: 'u', webhook_url: 'x' });
     expect(adapter.droppedMediaParams!(request, IMAGEN)).toEqual(['quality', 'user']);
     const seed = imageRequest({ seed: 1 });
@@ -224,7 +224,7 @@ describe('media of Vertex', () => {
   });
 
   describe('videos', () => {
-    it('are asked for as the official client does', async () => {
+    it('are requested like the official client does', async () => {
       say({ name: NAME });
       const submitted = await film({
         seconds: 6,
@@ -248,7 +248,7 @@ describe('media of Vertex', () => {
       expect(submitted).toEqual({ state: 'running', operation: `6:${theirs.name}` });
     });
 
-    it('are asked after as the official client does, and billed by their length', async () => {
+    it('are polled like the official client does and billed by duration', async () => {
       const videos = [{ bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' }];
       say({ name: NAME, done: true, response: { videos } });
       const done = assertDone(await ask());
@@ -262,19 +262,19 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ videoSeconds: 6 });
     });
 
-    it('are one, as was asked for', async () => {
+    it('are a single video, as requested', async () => {
       const video = { bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' };
       say({ name: NAME, done: true, response: { videos: [video, video, video] } });
       const { files, usage } = assertDone(await ask());
       expect([files.length, usage!.videoSeconds]).toEqual([1, 6]);
     });
 
-    it('are begun by an answer that is a name and no more', async () => {
+    it('are started by an answer with nothing but a name', async () => {
       say({ name: NAME, more: 'x'.repeat(2_000_000) });
       await expect(film()).rejects.toMatchObject({ failure: 'unreadable' });
     });
 
-    it('last eight seconds where no length is asked for', async () => {
+    it('last eight seconds by default', async () => {
       say({ name: NAME });
       expect(await film()).toMatchObject({ operation: `8:${NAME}` });
       expect(JSON.parse(server.calls[0]!.body.toString())).toMatchObject({
@@ -282,7 +282,7 @@ describe('media of Vertex', () => {
       });
     });
 
-    it('may go on', async () => {
+    it('may still be running', async () => {
       say({ name: NAME });
       expect(await ask()).toEqual({ state: 'running', operation: `6:${NAME}` });
     });
@@ -329,16 +329,19 @@ describe('media of Vertex', () => {
       expect(server.calls).toHaveLength(2);
     });
 
-    it.each(['image', 'last_frame', 'storage_uri', 'n'])('are not made with %s', async (field) => {
-      await expect(film({ [field]: 'x' })).rejects.toMatchObject({
-        failure: 'unsupported',
-        param: field,
-      });
-      expect(server.calls).toHaveLength(0);
-    });
+    it.each(['image', 'last_frame', 'storage_uri', 'n'])(
+      'are not created with %s',
+      async (field) => {
+        await expect(film({ [field]: 'x' })).rejects.toMatchObject({
+          failure: 'unsupported',
+          param: field,
+        });
+        expect(server.calls).toHaveLength(0);
+      },
+    );
 
     it.each(['', NAME, '6:https://elsewhere.test/operations/1', `6:projects/../../x/operations/1`])(
-      'called %j are none of its own',
+      'named %j are rejected',
       async (operation) => {
         await expect(ask(operation)).rejects.toMatchObject({ failure: 'operator' });
         expect(server.calls).toHaveLength(0);
@@ -346,7 +349,7 @@ describe('media of Vertex', () => {
     );
   });
 
-  it('leaves speech to others', async () => {
+  it('does not offer speech', async () => {
     const speaking = adapter.submitMedia!(mediaCall(speechRequest('Hi'), GEMINI));
     await expect(speaking).rejects.toMatchObject({ failure: 'unsupported' });
   });

@@ -26,7 +26,7 @@ const CALLS: ScriptedAnswer = {
   usage: { input: 10, output: 5 },
 };
 
-/** What the SDK makes of all the pieces together. */
+/** Returns the SDK's view of all pieces together. */
 function merge(responses: GenerateContentResponse[]) {
   const parts = responses.flatMap((response) => response.candidates?.[0]?.content?.parts ?? []);
   const textOf = (isThought: boolean): string =>
@@ -41,7 +41,7 @@ function merge(responses: GenerateContentResponse[]) {
   };
 }
 
-describe('the vendor’s own SDK reads what the contract’s vendor spells', () => {
+describe('the vendor’s own SDK reads the contract vendor’s answers', () => {
   let server: ScriptedServer;
   let sdk: GoogleGenAI;
 
@@ -150,7 +150,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     await expect(reading).rejects.toMatchObject({ status: 503 });
   });
 
-  describe('and asks as the adapter does', () => {
+  describe('and sends the same requests as the adapter', () => {
     const collect = async (events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> => {
       const collected: CanonicalEvent[] = [];
       for await (const event of events) collected.push(event);
@@ -177,7 +177,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     };
 
     it.each([false, true])(
-      'at the same address and in the same words, streaming %s',
+      'to the same address with the same content, streaming %s',
       async (isStream) => {
         const parameters = { type: 'object', properties: { city: { type: 'string' } } };
         const answer = isStream ? VERTEX.stream(TEXT) : VERTEX.whole(TEXT);
@@ -281,7 +281,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
       }
     });
 
-    it('and is read back in terms that are the same for all vendors', async () => {
+    it('and is parsed into terms shared by all vendors', async () => {
       say(VERTEX.whole(TEXT));
       await generate({
         messages: [

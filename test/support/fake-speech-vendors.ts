@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { RecordedCall, Script } from '../contract/scripted-server.js';
 
-/** A vendor that refuses what the real one refuses, and answers in its published shape. */
+/** A vendor that rejects what the real one rejects and answers in its published shape. */
 export interface FakeSpeechVendor {
   script: Script;
-  /** Where nothing else is said, what it hears in every recording. */
+  /** The transcript of every recording, unless a test sets another. */
   heard: readonly FakeWord[];
 }
 
@@ -22,7 +22,7 @@ export const HEARD: readonly FakeWord[] = [
   { text: 'day!', start: 2.3, end: 2.5, speaker: 1 },
 ];
 
-/** What the fakes say, in any format. */
+/** The fakes' speech, in any format. */
 export const SPOKEN = Buffer.alloc(6_000, 3);
 
 const HEADER_BYTES = 44;
@@ -59,7 +59,7 @@ const refusing =
     }
   };
 
-/** Of a WAV file as the tests make them. */
+/** For the WAV files of the tests. */
 const secondsOf = (bytes: number): number => (bytes - HEADER_BYTES) / BYTES_A_SECOND;
 
 const ELEVEN_FORMAT =
@@ -164,7 +164,7 @@ export function fakeElevenLabs(key: string): FakeSpeechVendor {
   return vendor;
 }
 
-/** Which container and sample rates each encoding takes; none: the vendor refuses to be told. */
+/** Containers and sample rates that each encoding accepts; with an empty list, the vendor rejects the parameter. */
 const DEEPGRAM_ENCODINGS: Readonly<Record<string, { containers: string[]; rates: string[] }>> = {
   linear16: { containers: ['wav', 'none'], rates: ['8000', '16000', '24000', '32000', '48000'] },
   mp3: { containers: [], rates: [] },

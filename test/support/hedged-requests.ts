@@ -7,7 +7,7 @@ export const HEDGE_MS = 100;
 export const slow = (silentMs: number, script: Script = GOOD): Script => ({ ...script, silentMs });
 export const NEVER = 1_000_000;
 
-/** What a reader gets of a request that would have a second route asked after 100 ms. */
+/** Returns what a reader gets of a request that is hedged after 100 ms. */
 export function ask(
   world: World,
   fields: Record<string, unknown> = {},

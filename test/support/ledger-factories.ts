@@ -25,7 +25,7 @@ export interface TestTenant {
   apiKeyId: string;
 }
 
-/** A tenant with one key and, unless it has no account at all, so many credits. */
+/** Creates a tenant with one key and, unless it has no account, this many credits. */
 export async function createTenant(
   database: Database,
   credits: number | 'no account',
@@ -112,9 +112,9 @@ export function settleOperation(
 
 export interface TestLedger {
   store: LedgerStore;
-  /** In a data folder of its own. */
+  /** In a separate data folder. */
   journal: SettlementJournal;
-  /** Settlements that its metric has counted, by their fate. */
+  /** Settlements counted by its metric, by outcome. */
   fates: Readonly<Record<string, number>>;
   recovery: SettlementRecovery;
   instance: InstanceService;
@@ -122,7 +122,7 @@ export interface TestLedger {
   close(): Promise<void>;
 }
 
-/** A ledger with a connection pool and an instance id of its own, as another process would have. */
+/** A ledger with its own connection pool and instance id, like another process. */
 export async function connectLedger(url: string): Promise<TestLedger> {
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
   const database = new Database(dataSource);
@@ -163,7 +163,7 @@ export interface AccountSnapshot {
   logged: { rows: number; cost: number };
 }
 
-/** Everything the ledger says of a tenant, read in one statement. */
+/** Reads a tenant's complete state in one statement. */
 export async function snapshot(database: Database, tenantId: string): Promise<AccountSnapshot> {
   const { rows } = await database.query<Omit<AccountSnapshot, 'logged'> & Record<string, number>>(
     `SELECT balance, held, spent, request_count AS requests,
@@ -178,7 +178,7 @@ export async function snapshot(database: Database, tenantId: string): Promise<Ac
   return { ...account, logged: { rows: logged_rows!, cost: logged_cost! } };
 }
 
-/** Those of the tenants whose account is at odds with its entries, holds, rows or counters. */
+/** Returns the tenants whose account contradicts their entries, holds, rows or counters. */
 export async function brokenAccounts(
   database: Database,
   tenants: readonly TestTenant[],
@@ -213,7 +213,7 @@ export async function brokenAccounts(
   return rows;
 }
 
-/** Has credits held. @returns the request's id */
+/** Holds credits. @returns the request's id */
 export async function openHold(
   { store }: Pick<TestLedger, 'store'>,
   tenant: TestTenant,
@@ -225,7 +225,7 @@ export async function openHold(
   return operation.requestId;
 }
 
-/** The whole log row of a request, if it has one. */
+/** Returns a request's log row, if any. */
 export async function logRowOf(
   database: Database,
   requestId: string,

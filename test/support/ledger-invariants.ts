@@ -8,7 +8,7 @@ export interface LedgerSnapshot {
   holds: number;
 }
 
-/** Every account beside the sums it must agree with, in one statement and so at one moment. */
+/** Reads every account and the sums it must match, in one statement and so from one snapshot. */
 export async function readLedger(database: Database): Promise<LedgerSnapshot[]> {
   const { rows } = await database.query<LedgerSnapshot>(`
     SELECT balance, held,
@@ -20,7 +20,7 @@ export async function readLedger(database: Database): Promise<LedgerSnapshot[]> 
   return rows;
 }
 
-/** What is wrong with the money at this moment; nothing, always. Suites may have changed the log. */
+/** Returns the ledger's inconsistencies; there must be none at any time. Suites may have changed the log. */
 export function findLedgerFaults(database: Database): Promise<string[]> {
   return findBookFaults(database, { isLogWhole: false });
 }

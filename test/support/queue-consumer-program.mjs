@@ -1,6 +1,6 @@
 /**
- * A process that takes the wake-ups of a topic, prints each key, and never ends its work: to be
- * killed. Its argument is JSON: { redisUrl?, databaseUrl, topic }.
+ * A process that takes the wake-ups of a topic, prints each key and never finishes its work, so that a
+ * test can kill it. Its argument is JSON: { redisUrl?, databaseUrl, topic }.
  */
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';

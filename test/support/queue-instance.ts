@@ -9,7 +9,7 @@ import { WorkQueue, type Topic } from '../../src/platform/queue/work-queue.js';
 
 const PROGRAM = fileURLToPath(new URL('./queue-consumer-program.mjs', import.meta.url));
 
-/** Where a queue is kept. */
+/** The location of a queue. */
 export interface QueuePlace {
   redisUrl: string | undefined;
   databaseUrl: string;
@@ -21,7 +21,7 @@ export interface QueueInstance {
   close(): Promise<void>;
 }
 
-/** A queue as one instance of the service has it. */
+/** Opens a queue like one instance of the service. */
 export async function openQueue({ redisUrl, databaseUrl }: QueuePlace): Promise<QueueInstance> {
   const module = await Test.createTestingModule({
     imports: [MetricsModule, QueueModule.forRoot({ redisUrl }, databaseUrl)],
@@ -39,12 +39,12 @@ export async function openQueue({ redisUrl, databaseUrl }: QueuePlace): Promise<
 }
 
 export interface QueueProcess {
-  /** The keys it has begun to work on. */
+  /** Returns the keys it has started to work on. */
   keys(): string[];
   kill(): Promise<void>;
 }
 
-/** A process that takes a topic's wake-ups and never ends its work on them. */
+/** Starts a process that takes a topic's wake-ups and never finishes its work on them. */
 export async function spawnConsumer(place: QueuePlace, topic: Topic): Promise<QueueProcess> {
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...place, topic })], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -23,7 +23,7 @@ export const WINDOW: Window = {
 };
 export const MODEL = 'openai/gpt-x';
 
-/** At openai a token costs 1 credit in and 2 out, at azure 2 and 3. */
+/** A token costs 1 credit in and 2 out at openai, and 2 and 3 at azure. */
 export const CATALOGUE_ROW: JsonObject = {
   id: MODEL,
   kind: 'chat',
@@ -52,7 +52,7 @@ export function attempt(fields: Partial<LoggedAttempt> = {}): LoggedAttempt {
   };
 }
 
-/** 1,000 tokens in and 500 out, answered by openai from 205 to 1,005 ms after it came in, for 2,000 credits. */
+/** 1,000 tokens in and 500 out, answered by openai from 205 to 1,005 ms after arrival, for 2,000 credits. */
 export function windowRow(atMs: number, fields: Partial<WindowRow> = {}): WindowRow {
   return {
     ...requestLogRow({
@@ -76,7 +76,7 @@ export function windowRow(atMs: number, fields: Partial<WindowRow> = {}): Window
   };
 }
 
-/** The same by azure, which takes 300 ms to its first content and 1,000 more to its end. */
+/** The same by azure, which takes 300 ms to the first content and another 1,000 ms to the end. */
 export function azureRow(atMs: number, fields: Partial<WindowRow> = {}): WindowRow {
   return windowRow(atMs, {
     provider: 'azure',
@@ -119,21 +119,21 @@ export function replayWorld(fields: Partial<ReplayWorld> = {}): ReplayWorld {
 
 interface ReplayedWindow {
   world?: Partial<ReplayWorld>;
-  /** What is taken away. */
+  /** The provider to remove. */
   without?: string;
   kind?: FaultKind;
   span?: Window;
-  /** Looks at limits of open requests, and with `minutes` at those per minute as well. */
+  /** Considers limits of open requests, and with `minutes` also limits per minute. */
   limits?: 'open' | 'minutes';
   speed?: number;
   copies?: number;
-  /** Ids of accounts with openai, where there are several. */
+  /** Ids of openai's accounts, if there are several. */
   accounts?: readonly string[];
-  /** Rows from which vendors are learned besides. */
+  /** Additional rows for learning about vendors. */
   learned?: readonly WindowRow[];
 }
 
-/** Plays rows again. @returns what became of each, in their order, and the calls to vendors */
+/** Replays rows. @returns their outcomes in order, and the calls to vendors */
 export async function replayRows(
   rows: readonly WindowRow[],
   {

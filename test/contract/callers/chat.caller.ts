@@ -17,7 +17,7 @@ const OPENING: OpenAI.ChatCompletionMessageParam[] = [
 
 const HELLO: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello' }];
 
-/** Chat completions by the official `openai` package. */
+/** Calls chat completions with the official `openai` package. */
 export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
   const recorder = new HeaderRecorder();
   const client = new OpenAI({

@@ -10,7 +10,7 @@ import {
 
 const HELLO: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello' }];
 
-/** Messages by the official `@anthropic-ai/sdk` package. */
+/** Calls messages with the official `@anthropic-ai/sdk` package. */
 export function messagesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
   const recorder = new HeaderRecorder();
   const client = new Anthropic({

@@ -11,9 +11,9 @@ import {
 type Params = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>;
 
 /**
- * Responses by the official `openai` package; a turn goes on from the stored one before it.
+ * Calls Responses with the official `openai` package; each turn follows the stored previous one.
  *
- * @param options `isStateless` where nothing is stored and the client sends all items again
+ * @param options `isStateless` if nothing is stored and the client sends all items again
  */
 export function responsesCaller(
   gateway: Pick<BootedGateway, 'url' | 'apiKey'>,
@@ -83,7 +83,7 @@ export function responsesCaller(
       if (isStateless) {
         const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION }];
         for (const answer of answers) {
-          // What came out goes in again; the package's types differ in items not used here.
+          // Output items become input; the package's types differ in items not used here.
           const output = responseOf(answer).output as OpenAI.Responses.ResponseInput;
           input.push(...output, ...results(answer));
         }

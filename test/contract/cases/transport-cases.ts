@@ -14,7 +14,7 @@ const HANG_UP_MS = 10_000;
 const UNICODE: ScriptedAnswer = { text: 'Grüße, 世界 👩‍🚀', finish: 'stop', usage: USAGE };
 const LONG_TEXT_CHARACTERS = 10 * 1024 * 1024;
 
-/** However the bytes come, and whenever the caller leaves. */
+/** Results do not depend on how bytes are split; disconnecting ends the call. */
 export const TRANSPORT_CASES: readonly ContractCase[] = [
   {
     name: 'split at every byte',
@@ -82,7 +82,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
   },
 ];
 
-/** Leaves once the vendor has been called, and waits for the vendor to see it. */
+/** Disconnects once the vendor was called, and waits until the vendor notices. */
 async function expectHangUp(
   bench: ContractBench,
   called: number,
@@ -91,7 +91,7 @@ async function expectHangUp(
 ): Promise<void> {
   const ended = expect(asking).rejects.toBeInstanceOf(CallAbortedError);
   await until(() => bench.server.calls.length > called, HANG_UP_MS);
-  // Time for what the vendor has sent to arrive.
+  // Gives the vendor's bytes time to arrive.
   await new Promise((resolve) => setTimeout(resolve, 30));
   aborter.abort();
   await within(HANG_UP_MS, bench.server.calls[called]!.hungUp);

@@ -51,7 +51,7 @@ const SPOKEN = { content: SOUND };
 const HEARD = { content: 'Hello there.', usage: { audioMs: 1_500 } };
 const DRAWN = { content: PICTURE, usage: { imageCount: 1 } };
 
-/** What a vendor answers to each, what is to come of it, and what it must have been told. */
+/** Creates a contract from a vendor's answer, the expected result and the expected request. */
 function featureOf(
   feature: ChatFeature,
   { whole, stream }: ContractVendor,
@@ -83,7 +83,7 @@ function featureOf(
   }
 }
 
-/** A text, whole, and all that a chat may be besides. */
+/** Contracts for a complete text and for every chat feature. */
 function chatsAt(
   vendor: string,
   contract: ContractVendor,
@@ -110,10 +110,10 @@ function chatAt(vendor: string, contract: ContractVendor): KindContract {
   };
 }
 
-/** Those that call no tools, and say so. */
+/** Vendors that support no tools and reject them. */
 const WITHOUT_TOOLS: ReadonlySet<string> = new Set(['perplexity']);
 
-/** Of a vendor whose API is that of the chat dialect: what its folder says that it offers. */
+/** Contracts of a vendor with the chat dialect's API, for the kinds that its folder declares. */
 function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
   return kinds.flatMap((kind): KindContract[] => {
     if (kind === 'embedding') {
@@ -131,7 +131,7 @@ function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
   });
 }
 
-/** Every kind of work at every vendor, as the vendor spells its answers. */
+/** Every kind of work at every vendor, in the vendor's wire format. */
 export const ALL_KINDS: readonly KindContract[] = [
   ...chatsAt('openai', openAiVendor),
   ...chatsAt('anthropic', anthropicVendor),

@@ -8,7 +8,7 @@ type Turn = ReadRequest['turns'][number];
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' };
 
-/** How OpenAI spells the answers of its Responses API, for callers of that dialect. */
+/** The wire format of OpenAI's Responses API, for callers of that dialect. */
 export const openAiResponsesVendor: ContractVendor = {
   ...openAiVendor,
   name: 'openai-responses',
@@ -40,7 +40,7 @@ export const openAiResponsesVendor: ContractVendor = {
   readRequest: readResponsesRequest,
 };
 
-/** Where the two APIs are told apart. */
+/** Distinguishes calls of the two APIs. */
 export function isResponsesCall({ path }: RecordedCall): boolean {
   return path.endsWith('/responses');
 }
@@ -102,7 +102,7 @@ function spellItems(
   ];
 }
 
-/** The events of a stream, not numbered yet. */
+/** The events of a stream, before numbering. */
 function spellEvents(answer: ScriptedAnswer): JsonObject[] {
   const complete = spellResponse(answer);
   const begun = { ...complete, status: 'in_progress', output: [], usage: null };
@@ -159,7 +159,7 @@ function framed(events: readonly JsonObject[]): Buffer[] {
   });
 }
 
-/** A Responses request, in the suite's terms. Results of tools are the user's turn. */
+/** Parses a Responses request into the suite's terms. Tool results belong to the user's turn. */
 function readResponsesRequest({ body }: RecordedCall): ReadRequest {
   const request = JSON.parse(body.toString()) as JsonObject;
   const system = typeof request.instructions === 'string' ? [request.instructions] : [];

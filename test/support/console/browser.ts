@@ -5,7 +5,7 @@ import { chromium, type Browser } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The browser of `CHROMIUM`, else one that is on the PATH; none is ever downloaded. */
+/** The browser named by `CHROMIUM` or found on the PATH; none is downloaded. */
 const executablePath =
   process.env.CHROMIUM ??
   (process.env.PATH ?? '')
@@ -13,18 +13,18 @@ const executablePath =
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find((path) => existsSync(path));
 
-/** Left out, and told so by Jest, where there is no browser. */
+/** Skipped where there is no browser. */
 export const describeWithBrowser = executablePath === undefined ? describe.skip : describe;
 
-/** Without a window; it ends with `close`. */
+/** Launches a headless browser; `close` ends it. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
-      // A container has no other user, and little shared memory.
+      // Containers run as root, with little shared memory.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-dev-shm-usage',
-      // A page is looked at for less time than its code would take to be made quick.
+      // Pages are not open long enough for optimization to pay off.
       '--js-flags=--no-opt',
     ],
   });

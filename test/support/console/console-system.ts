@@ -12,37 +12,37 @@ import { createTestDatabase } from '../test-database.js';
 const SEED_LIMIT_MS = 1_200_000;
 const CHOOSES = 'suite_chooses_tenant';
 
-/** Who looks at the console. */
+/** The users of the console. */
 export const ROLES = ['operator', 'owner', 'viewer', 'newcomer'] as const;
 export type ConsoleRole = (typeof ROLES)[number];
 
-/** What `bench/scale/seed-console.mjs` tells of the system that it made. */
+/** Written by `bench/scale/seed-console.mjs` about the system it creates. */
 interface SystemFacts {
   adminKey: string;
   acme: { id: string; routingKey: string; managementKey: string };
   newcomer: { routingKey: string; managementKey: string };
-  /** Tokens of sessions by the role of the person. */
+  /** Session tokens by the person's role. */
   sessions: Record<'owner' | 'developer' | 'viewer' | 'billing' | 'admin' | 'auditor', string>;
   rows: number;
 }
 
-/** A gateway that looks as if it had been in use, for whoever looks at its console. */
+/** A gateway seeded with data, as if it had been in use. */
 export interface ConsoleSystem extends SystemFacts {
   url: string;
-  /** A path in which `$acme` and `$request` stand for ids. */
+  /** Fills in the ids for `$acme` and `$request` in a path. */
   address(path: string): string;
-  /** Asks the database behind it. */
+  /** Queries the database. */
   query<Row extends pg.QueryResultRow>(statement: string, values?: unknown[]): Promise<Row[]>;
-  /** For windows that know nobody yet. */
+  /** Opens a browser context that is not logged in. */
   openContext(browser: Browser): Promise<BrowserContext>;
-  /** Logs whoever is there out, and this role in. */
+  /** Logs out, then logs in as the role, if any. */
   logIn(context: BrowserContext, role: ConsoleRole | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts one: with the data folder that `CONSOLE_DATA` names, which is seeded if it is empty, else with a
- * database of its own and 1,500 log rows.
+ * Starts the system: in the data folder named by `CONSOLE_DATA`, which is seeded if empty, or else with
+ * a database of its own and 1,500 log rows.
  */
 export async function startConsoleSystem(): Promise<ConsoleSystem> {
   const known = process.env.CONSOLE_DATA;
@@ -57,7 +57,7 @@ export async function startConsoleSystem(): Promise<ConsoleSystem> {
   const facts = JSON.parse(
     readFileSync(join(folder, 'console-system.json'), 'utf8'),
   ) as SystemFacts;
-  // Sessions of a folder that was seeded yesterday have ended.
+  // Sessions in a folder seeded yesterday have expired.
   await pool.query(
     `UPDATE sessions SET expires_at = now() + interval '12 hours', last_seen_at = now(), revoked_at = NULL
      WHERE person_id IS NOT NULL`,
@@ -111,7 +111,7 @@ async function openSession(
       data: { key: newcomer.managementKey },
       headers: { origin: url },
     });
-    if (!answer.ok()) throw new Error(`The newcomer can not log in: ${await answer.text()}`);
+    if (!answer.ok()) throw new Error(`The newcomer cannot log in: ${await answer.text()}`);
     return;
   }
   const value = sessions[role === 'operator' ? 'admin' : role];
@@ -121,7 +121,7 @@ async function openSession(
   ]);
 }
 
-/** Operators look at a tenant's pages for the one that they have chosen; the cookie says that it is they. */
+/** Selects the tenant whose pages an operator sees; the cookie marks operators. */
 async function chooseTenant(
   context: BrowserContext,
   tenant: { id: string; name: string },
@@ -155,7 +155,7 @@ async function startSeeded(
   }
   const exited = once(child, 'exit');
   const url = await new Promise<string>((resolve, reject) => {
-    const fail = (): void => reject(new Error(`There is no gateway to look at:\n${printed}`));
+    const fail = (): void => reject(new Error(`The console's gateway did not start:\n${printed}`));
     const timer = setTimeout(fail, SEED_LIMIT_MS);
     child.once('exit', fail);
     child.stdout.on('data', () => {

@@ -3,27 +3,27 @@ import type { AxeResults } from 'axe-core';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-/** For a page whose data never comes; how soon it has to come is the suite's to say. */
+/** For data that never arrives; suites assert load times themselves. */
 const DATA_LIMIT_MS = 30_000;
-/** As a rule; later it is seen a little later. */
+/** Usual load time; slower pages are noticed a little later. */
 const DATA_COMES_WITHIN_MS = 2_000;
 const NARROW = { width: 390, height: 844 };
 export const WIDE = { width: 1280, height: 900 };
-/** Of a tenth of a second each. */
+/** In tenths of a second. */
 const REDRAWN_WITHIN_LOOKS = 30;
-/** More than any page has places to stop at. */
+/** More than any page has tab stops. */
 const MAX_TABS = 600;
 const TABS_AT_ONCE = 20;
 
-/** A page of the console that is open in a window, and what went wrong on it so far. */
+/** An open console page and the faults seen so far. */
 export interface Visit {
   page: Page;
-  /** Console errors, failed requests, errors of the API and breaches of the page's policy, in words. */
+  /** Console errors, failed requests, API errors and violations of the page's policy. */
   faults: string[];
   close(): Promise<void>;
 }
 
-/** Opens an empty window that notes what goes wrong. */
+/** Opens an empty window that records faults. */
 export async function openWindow(context: BrowserContext): Promise<Visit> {
   const page = await context.newPage();
   await page.setViewportSize(WIDE);
@@ -43,15 +43,15 @@ export async function openWindow(context: BrowserContext): Promise<Visit> {
   return { page, faults, close: () => page.close() };
 }
 
-/** A page takes its requests back when it is left. */
+/** Pages abort their requests when they are left. */
 export function isAborted(request: Request): boolean {
   return request.failure()?.errorText === 'net::ERR_ABORTED';
 }
 
 /**
- * Goes to a path below /console, and waits until its heading and all of its data are there.
+ * Opens a path below /console and waits for its heading and all of its data.
  *
- * @returns milliseconds from the beginning
+ * @returns the duration in milliseconds
  */
 export async function visit(page: Page, path: string, heading: string | RegExp): Promise<number> {
   const startMs = performance.now();
@@ -60,7 +60,7 @@ export async function visit(page: Page, path: string, heading: string | RegExp):
   return performance.now() - startMs;
 }
 
-/** Until a page's heading is there, and nothing on it is still being read. */
+/** Waits until the page's heading is shown and nothing is loading. */
 export async function waitForData(page: Page, heading: string | RegExp): Promise<void> {
   await seeDataCome(page, heading);
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
@@ -71,8 +71,8 @@ export async function waitForData(page: Page, heading: string | RegExp): Promise
 }
 
 /**
- * The same by what changes on the page, and for so long at most: Playwright, which then looks as it does for people,
- * asks anew only half a second after the first quarter.
+ * Waits for the same by observing the page, for a limited time: Playwright polls only every half second
+ * after the first quarter.
  */
 async function seeDataCome(page: Page, heading: string | RegExp): Promise<void> {
   const name =
@@ -100,8 +100,8 @@ async function seeDataCome(page: Page, heading: string | RegExp): Promise<void> 
 }
 
 /**
- * What axe finds against WCAG 2.2 AA, a line each. By the browser's own console, which the page's policy does
- * not bind.
+ * Returns axe's violations of WCAG 2.2 AA, one line each. Runs through the debugging protocol, which
+ * the page's policy does not restrict.
  */
 export async function axeFaults(page: Page, context = 'document'): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
@@ -124,7 +124,7 @@ export async function axeFaults(page: Page, context = 'document'): Promise<strin
   }
 }
 
-/** The same with each of these colours. */
+/** Returns the violations in each colour scheme. */
 export async function axeFaultsIn(
   page: Page,
   colours: readonly ('light' | 'dark')[],
@@ -139,7 +139,7 @@ export async function axeFaultsIn(
   return faults;
 }
 
-/** What does not fit into 390 px, if the page has to be scrolled sideways there. Charts are drawn anew first. */
+/** Returns elements wider than 390 px when the page scrolls sideways there. Charts are redrawn first. */
 export async function overflowAtNarrow(page: Page): Promise<string[]> {
   await page.setViewportSize(NARROW);
   let found = await tooWide(page);
@@ -168,7 +168,7 @@ function tooWide(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Presses Tab until all was reached. @returns what can be focused and was not */
+/** Presses Tab until everything was reached. @returns the focusable elements that were not */
 export async function unreachableByTab(page: Page): Promise<string[]> {
   await page.evaluate(`(() => {
     [...document.querySelectorAll('a[href], button, summary, input:not([type=radio]), select, textarea, [tabindex="0"]')]
@@ -178,7 +178,7 @@ export async function unreachableByTab(page: Page): Promise<string[]> {
     document.activeElement?.blur();
   })()`);
   const left = page.locator('[data-to-reach]');
-  // Some controls have several stops, as a date has.
+  // Some controls have several tab stops, such as dates.
   for (let tabs = 0; tabs < MAX_TABS && (await left.count()) > 0; tabs += TABS_AT_ONCE) {
     for (let tab = 0; tab < TABS_AT_ONCE; tab++) await page.keyboard.press('Tab');
   }
