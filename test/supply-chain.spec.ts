@@ -11,8 +11,8 @@ import {
 const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 const packages = shippedPackages();
 
-describe('what is shipped', () => {
-  it('has licences that somebody has looked at', () => {
+describe('shipped packages', () => {
+  it('have reviewed licences', () => {
     expect(packages.length).toBeGreaterThan(150);
     expect(unknownLicences(packages)).toEqual([]);
     const strange = { name: 'x', version: '1.0.0' };
@@ -21,7 +21,7 @@ describe('what is shipped', () => {
     expect(unknownLicences([{ ...strange, licence: 'MIT AND GPL-3.0' }])).toHaveLength(1);
   });
 
-  it('stands in the SBOM, each version once', () => {
+  it('are listed in the SBOM, each version once', () => {
     const { bomFormat, components } = cycloneDx(packages);
     expect(bomFormat).toBe('CycloneDX');
     expect(new Set(components.map(({ purl }) => purl)).size).toBe(components.length);
@@ -44,7 +44,7 @@ describe('what is shipped', () => {
     );
   });
 
-  it('has no version of which the shipped advisories warn', () => {
+  it('have no version with a known advisory', () => {
     expect(knownAdvisories(packages).filter(({ accepted }) => !accepted)).toEqual([]);
     const { name, version } = packages[0]!;
     const advisory: Advisory = {
@@ -65,7 +65,7 @@ describe('an installation', () => {
     allowScripts: Record<string, boolean>;
   };
 
-  it('runs no script of a package, with any release of npm', () => {
+  it('runs no package scripts, with any npm release', () => {
     for (const path of ['.npmrc', 'console/.npmrc']) {
       expect(readFileSync(path, 'utf8')).toMatch(/^ignore-scripts=true$/m);
     }
@@ -82,7 +82,7 @@ describe('an installation', () => {
     }
   });
 
-  it('needs none of our own either', () => {
+  it('needs none of our own scripts either', () => {
     const hooks = Object.keys(scripts).filter((name) =>
       /^(pre|post)|^prepare$|^install$/.test(name),
     );

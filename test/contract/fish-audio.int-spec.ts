@@ -149,7 +149,7 @@ describe('Fish Audio', () => {
     [[{ loc: ['body', 'text'], type: 'x', msg: 'Too long.' }], 'input', 'Too long.'],
     [[{ loc: ['body', 'temperature'], type: 'x', msg: 'Too hot.' }], 'temperature', 'Too hot.'],
     [{ status: 422, message: 'Nonsense.' }, undefined, 'Nonsense.'],
-  it('names the rejected field: %j', async (body, param, message) => {
+  ])('names the rejected field: %j', async (body, param, message) => {
     server.script = json(422, body);
     await expect(speak()).rejects.toMatchObject({ failure: 'caller', param, message });
   });

@@ -56,10 +56,10 @@ describe('alerts', () => {
   let events: AlertEventRepository;
   let rules: AlertRuleRepository;
   let tenant: TestTenant;
-  /** By which the looks judge; each test has hours of its own. */
+  /** The evaluator's current time; each test uses different hours. */
   let now: Date;
 
-  /** What looks and delivers in one process. */
+  /** The evaluator and the deliveries of one process. */
   const instance = (outbound = client) => {
     const config = { queue: { consume: true } };
     const metrics = new GatewayMetrics();
@@ -90,13 +90,13 @@ describe('alerts', () => {
       new AuditLog(),
       SETTINGS,
     );
-    // Not at an hour's end: what is told of a state once in an hour goes by the clock's.
+    // Not at the end of an hour: alerts are repeated at most once per clock hour.
     now = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 10 * MINUTE_MS);
   });
   beforeEach(async () => {
     one = instance();
     other = instance();
-    // Tenants of other tests were never granted anything, as far as rules are concerned.
+    // Excludes tenants of other tests from rules.
     await test.database.query('UPDATE accounts SET granted = 0');
     tenant = await createTenant(test.database, 1_000);
     receiver.posts.length = 0;
@@ -154,7 +154,7 @@ describe('alerts', () => {
     );
     return id;
   };
-  /** What came of a look by both instances, 15 seconds after the last. */
+  /** Evaluates on both instances, 15 seconds after the last time, and returns the deliveries. */
   const look = async (): Promise<Told[]> => {
     later();
     const before = receiver.posts.length;
@@ -174,7 +174,7 @@ describe('alerts', () => {
       tenant.tenantId,
       credits,
     ]);
-  /** Requests that have just ended, as far as the log is added up. */
+  /** Inserts requests that have just ended into the log. */
   const log = async (outcomes: Record<string, number>, cost = 1): Promise<void> => {
     for (const [outcome, count] of Object.entries(outcomes)) {
       const row = {
@@ -193,7 +193,7 @@ describe('alerts', () => {
   };
 
   describe('of a balance', () => {
-    it('are told once by two instances, and once when they are over', async () => {
+    it('are sent once by two instances, and once when they are resolved', async () => {
       const id = await addRule('balance_below', { credits: 500 });
       expect(await types()).toEqual([]);
       await setBalance(499);
@@ -216,7 +216,7 @@ describe('alerts', () => {
       expect(await types()).toEqual([]);
     });
 
-    it('are told again in another hour of the clock when they come and go', async () => {
+    it('are sent again in another clock hour when they recur', async () => {
       await addRule('balance_below', { credits: 500 });
       await setBalance(1);
       expect(await types()).toEqual(['alert.firing']);
@@ -245,7 +245,7 @@ describe('alerts', () => {
       expect([...owners.values()].sort()).toEqual([OPERATOR_ID, tenant.tenantId].sort());
     });
 
-    it('of all tenants are told to the operator with their names, twenty at once', async () => {
+    it('of all tenants are sent to the operator with tenant names, twenty at once', async () => {
       await test.database.query('UPDATE accounts SET granted = 0');
       for (let each = 0; each < 24; each++) {
         const { tenantId } = await createTenant(test.database, 300);
@@ -266,7 +266,7 @@ describe('alerts', () => {
     });
   });
 
-  it('are taken by the receiver that the documentation gives, and forged ones are not', async () => {
+  it('are accepted by the documented receiver, and forged ones are not', async () => {
     const text = await readFile('docs/alerts.md', 'utf8');
     const secret = (await secrets.secretOf(tenant.tenantId))!;
     const code = /```js\n(.*?)```/s
@@ -305,7 +305,7 @@ describe('alerts', () => {
         [tenant.tenantId, credits, now],
       );
 
-    it('are told once for each threshold, and again in the next period', async () => {
+    it('are sent once for each threshold, and again in the next period', async () => {
       await test.database.query('UPDATE tenants SET monthly_spend_limit = 1000 WHERE id = $1', [
         tenant.tenantId,
       ]);
@@ -327,7 +327,7 @@ describe('alerts', () => {
       );
     });
 
-    it('are told of each period, of keys and end users, with what the ledger has not added up', async () => {
+    it('are sent for each period, for keys and end users, including unaggregated spend', async () => {
       const { tenantId, apiKeyId } = tenant;
       await addRule('budget', { thresholds: [50], scope: null, scope_id: null });
       await addRule('budget', { thresholds: [60], scope: 'end_user', scope_id: 'ann' });
@@ -376,7 +376,7 @@ describe('alerts', () => {
       expect(await told()).toEqual(['end_user:ann:day 50']);
     });
 
-    it('have reached 100 % when more than 80 % are spent and they refuse requests', async () => {
+    it('report 100 % when more than 80 % are spent and requests are refused', async () => {
       const { tenantId } = tenant;
       await test.database.query('UPDATE tenants SET limits = $2 WHERE id = $1', [
         tenantId,
@@ -402,12 +402,12 @@ describe('alerts', () => {
   describe('of errors', () => {
     const CONDITION = { percent: 20, window_minutes: 10, min_requests: 10, provider: null };
 
-    it('are told when enough requests of the window failed, and when that is over', async () => {
+    it('are sent when enough requests of the window failed, and when that is over', async () => {
       await addRule('error_rate', CONDITION);
       expect(await look()).toEqual([]);
       await log({ completed: 4, failed: 5 });
       expect(await look()).toEqual([]);
-      // Neither says anything of how well requests go.
+      // Cancelled and refused requests do not count.
       await log({ completed: 1, cancelled: 3, refused: 90 });
       const told = await look();
       expect(told).toMatchObject([{ type: 'alert.firing' }]);
@@ -417,7 +417,7 @@ describe('alerts', () => {
       expect(await types()).toEqual(['alert.resolved']);
     });
 
-    it('count only the key of a scoped rule and the keys below it, until the key ends', async () => {
+    it('count only the key of a scoped rule and its descendants, until the key ends', async () => {
       const { tenantId, apiKeyId } = tenant;
       const insertKey = async (ancestorIds: string[]): Promise<string> => {
         const { rows } = await test.database.query<{ id: string }>(
@@ -446,7 +446,7 @@ describe('alerts', () => {
       expect(await look()).toEqual([]);
     });
 
-    it('are over when the window has passed', async () => {
+    it('are resolved when the window has passed', async () => {
       await addRule('error_rate', CONDITION);
       await look();
       await log({ timeout: 10 });
@@ -459,7 +459,7 @@ describe('alerts', () => {
       expect(receiver.posts[1]!.body).toContain('alert.resolved');
     });
 
-    it('count for the operator over all tenants, at one provider if that is asked', async () => {
+    it('count over all tenants for the operator, optionally at one provider', async () => {
       await addRule('error_rate', { ...CONDITION, provider: 'sandbox' }, { owner: null });
       await addRule('error_rate', { ...CONDITION, provider: 'other' }, { owner: null });
       await addRule('error_rate', { ...CONDITION, percent: 30 }, { owner: null });
@@ -487,11 +487,11 @@ describe('alerts', () => {
         [tenant.tenantId, now, days],
       );
 
-    it('are told when an hour costs a multiple of the same hours of the last weeks', async () => {
+    it('are sent when an hour costs a multiple of the same hours of recent weeks', async () => {
       await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
       await look();
       await bornBefore(60);
-      // The median is 100: one wild week changes nothing, nor one without any.
+      // The median is 100: one outlier changes nothing, and neither does an empty week.
       await inWeek(1, 0, 90);
       await inWeek(1, 1, 100);
       await inWeek(2, 0, 100);
@@ -508,7 +508,7 @@ describe('alerts', () => {
       expect(await types()).toEqual(['alert.resolved']);
     });
 
-    it('have a floor, which alone decides about a tenant without a history', async () => {
+    it('have a floor, which alone applies to a tenant without history', async () => {
       await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
       await addRule('spend_unusual', { factor: 2, floor_credits: 100 }, { owner: null });
       await look();
@@ -529,7 +529,7 @@ describe('alerts', () => {
       return id;
     };
 
-    it('fails are tried again, and say so until then', async () => {
+    it('fails are retried, and report it until then', async () => {
       receiver.answers.status = 500;
       await fire();
       await until(async () => (await eventOf())?.lastError === 'answered with status 500');
@@ -540,7 +540,7 @@ describe('alerts', () => {
       expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
     });
 
-    it('redirects are dropped, and the other place hears nothing', async () => {
+    it('redirects are dropped, and the target gets nothing', async () => {
       receiver.answers.status = 302;
       receiver.answers.headers = { location: `${receiver.url}/elsewhere` };
       await fire();
@@ -549,7 +549,7 @@ describe('alerts', () => {
       expect(receiver.posts.map(({ path }) => path)).toEqual(['/hook']);
     });
 
-    it('lies inside are dropped without a connection', async () => {
+    it('is internal are dropped without a connection', async () => {
       const outside = new OutboundClient({ allowPrivate: false });
       one = instance(outside);
       await fire();
@@ -559,7 +559,7 @@ describe('alerts', () => {
       await outside.onApplicationShutdown();
     });
 
-    it('is slow keep nobody else waiting', async () => {
+    it('is slow delay no others', async () => {
       receiver.answers.delayMs = 60_000;
       await fire();
       await until(() => receiver.posts.length === 1);
@@ -576,10 +576,10 @@ describe('alerts', () => {
       await until(async () => !(await states()).includes('pending'));
     });
 
-    it('died with its process is told by another, once', async () => {
+    it('were not reached before the process died are delivered by another process, once', async () => {
       await setBalance(1);
       await addRule('balance_below', { credits: 500 });
-      // The process ends right after its commit.
+      // The process dies right after its commit.
       one.deliveries.deliver = () => undefined;
       later();
       await one.evaluator.look(now);
@@ -594,7 +594,7 @@ describe('alerts', () => {
       expect(receiver.posts).toHaveLength(1);
     });
 
-    it('is not told of a rule that was deleted or taken away meanwhile', async () => {
+    it('belongs to a deleted rule gets nothing', async () => {
       receiver.answers.status = 500;
       const id = await fire();
       await until(async () => (await eventOf())?.attempts === 1);
@@ -607,13 +607,13 @@ describe('alerts', () => {
       });
       const second = await fire();
       await until(() => receiver.posts.length === 2);
-      // As by the deletion of a tenant.
+      // As when its tenant is deleted.
       await test.database.query('DELETE FROM alert_rules WHERE id = $1', [second]);
       await until(async () => (await eventOf())?.state === 'dropped');
       expect(receiver.posts).toHaveLength(2);
     });
 
-    it('speaks as Slack does gets text and blocks, without a signature, its name harmless', async () => {
+    it('is Slack gets text and blocks, without a signature and with an escaped name', async () => {
       await setBalance(1);
       await addRule(
         'balance_below',
@@ -630,13 +630,13 @@ describe('alerts', () => {
         mrkdwn: false,
       });
       const { blocks } = JSON.parse(body) as { blocks: object[] };
-      // Nothing that a tenant wrote is markup.
+      // Text from tenants is never markup.
       expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
       expect(JSON.stringify(blocks)).not.toMatch(/\\n|\u202e/);
     });
   });
 
-  it('of rules that are off, or changed meanwhile, are forgotten', async () => {
+  it('of rules that were disabled or changed meanwhile are dropped', async () => {
     await setBalance(1);
     const id = await addRule('balance_below', { credits: 500 }, { isEnabled: false });
     expect(await look()).toEqual([]);
@@ -656,7 +656,7 @@ describe('alerts', () => {
     expect(told.map(({ data }) => data.threshold)).toEqual(['950']);
   });
 
-  it('of prices say what is old and what a public list has otherwise, by one fetch a week', async () => {
+  it('of prices list outdated ones and differences from a public list, fetched once a week', async () => {
     const row = (day: string) => ({
       id: 'xai/m',
       pricing: { prompt: '0.000002', completion: '0.000006' },
@@ -698,7 +698,7 @@ describe('alerts', () => {
       'The prices of 1 models have not been confirmed for 60 days: xai/m.',
     ]);
 
-    // A list that cannot be read says nothing of prices, and is asked again.
+    // An unreadable list says nothing about prices and is fetched again.
     await aWeekLater();
     status = 500;
     price = 2e-6;
@@ -714,7 +714,7 @@ describe('alerts', () => {
     expect(await types()).toEqual(['alert.resolved']);
     expect(fetches).toBe(3);
 
-    // Another catalogue is looked at without waiting for a week.
+    // A changed catalogue is checked without waiting for a week.
     await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
     const third = watch(new Date().toISOString().slice(0, 10));
     await third.prices.look();
@@ -724,7 +724,7 @@ describe('alerts', () => {
     server.close();
   });
 
-  it('are looked for by one process at a time, and seldom', async () => {
+  it('are evaluated by one process at a time, and not more often than needed', async () => {
     await setBalance(1);
     await addRule('balance_below', { credits: 500 });
     later();
@@ -740,7 +740,7 @@ describe('alerts', () => {
     expect(await states()).toEqual([]);
   });
 
-  it('are kept for 90 days, those of a budget that never renews and open ones for longer', async () => {
+  it('are kept for 90 days; open ones and those of a total budget for longer', async () => {
     const insert = (period: string, isOpen: boolean) =>
       test.database.query(
         `INSERT INTO alert_events (rule_id, rule_name, kind, status, subject, threshold, period, is_open,

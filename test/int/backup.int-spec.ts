@@ -24,10 +24,10 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const SECRET = 's'.repeat(40);
-/** Whatever PostgreSQL's text format has to write otherwise. */
+/** Contains everything that PostgreSQL's text format has to escape. */
 const ODD_NAME = 'tab\t line\n back\\slash \\N \\. "quoted" é🙂';
 
-/** By the restore itself: sessions of before are closed. */
+/** Tables that the restore changes: it closes existing sessions. */
 const CHANGED = ['instances', 'audit_log', 'sessions'];
 
 describe('a backup', () => {
@@ -70,7 +70,7 @@ describe('a backup', () => {
     return new Set(rows.map(({ id }) => id));
   };
 
-  it('under load restores elsewhere what one moment had, to the last credit', async () => {
+  it('under load restores a consistent snapshot, to the last credit', async () => {
     const ledger = await connectLedger(source.url);
     await ledger.instance.beat();
     let isOver = false;
@@ -104,7 +104,7 @@ describe('a backup', () => {
     expect(figures.balance).toBe(figures.entries);
     expect(figures.held).toBe(figures.holds);
 
-    // What came after the moment is absent as a whole: no request has a row in one table alone.
+    // Later requests are missing completely: none has a row in one table only.
     const charged = await idsIn(target, 'ledger_entries WHERE request_id IS NOT NULL');
     const logged = await idsIn(target, 'request_logs');
     expect(charged).toEqual(logged);
@@ -121,7 +121,7 @@ describe('a backup', () => {
     expect(sorted(rows)).toEqual(sorted(differences.rows));
   });
 
-  it('has holds that were open then swept as crashed, those of jobs excepted', async () => {
+  it('restores open holds, which are swept as crashed, except those of jobs', async () => {
     const ledger = await connectLedger(source.url);
     await ledger.instance.beat();
     const [open, job] = [holdOperation(tenant, 70), holdOperation(tenant, 30)];
@@ -156,7 +156,7 @@ describe('a backup', () => {
     expect(await findBookFaults(target.database, { isLogWhole: true })).toEqual([]);
   });
 
-  it('keeps every value of every table, and where sequences stand', async () => {
+  it('keeps every value of every table and the position of sequences', async () => {
     await source.database.query(
       `INSERT INTO webhook_secrets (tenant_id, sealed_secret) VALUES ($1, $2)`,
       [tenant.tenantId, Buffer.from([0, 1, 92, 10, 255])],
@@ -189,7 +189,7 @@ describe('a backup', () => {
     expect(await findBookFaults(target.database, { isLogWhole: true })).toEqual([]);
   });
 
-  it('is a file for its owner alone, says what it is, and never the secret', async () => {
+  it('is readable by its owner only, describes itself, and never contains the secret', async () => {
     const file = await backUp('header');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(headerOf(file)).toMatchObject({
@@ -201,7 +201,7 @@ describe('a backup', () => {
     expect(gunzipSync(readFileSync(file)).includes(SECRET)).toBe(false);
   });
 
-  it('that fails leaves no file', async () => {
+  it('leaves no file when it fails', async () => {
     const before = readdirSync(folder);
     const { code, errors } = await runOperatorCommand(
       { DATABASE_URL: 'postgres://127.0.0.1:1/gateway' },
@@ -217,14 +217,14 @@ describe('a backup', () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  it('that is broken off leaves the file of before as it was, and no other', async () => {
+  it('that is interrupted leaves the previous file unchanged, and no other', async () => {
     const file = await backUp('kept');
     const [before, whole] = [readdirSync(folder), readFileSync(file)];
     const lock = await source.database.pool.connect();
     await lock.query('BEGIN');
     await lock.query('LOCK TABLE webhook_secrets');
     const backup = run(source, 'backup', file);
-    // Its file is begun, and it waits for a table.
+    // It has created its file and waits for a table.
     await until(async () => {
       const { rows } = await source.database.query(
         `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
@@ -239,12 +239,12 @@ describe('a backup', () => {
     expect(readFileSync(file).equals(whole)).toBe(true);
   });
 
-  it('has the artifacts of the data folder, or says that it has not', async () => {
+  it('includes the artifacts of the data folder, or says that it does not', async () => {
     const artifacts = join(folder, 'artifacts');
     mkdirSync(join(artifacts, 'ab'), { recursive: true });
     mkdirSync(join(artifacts, 'drafts'));
     const picture = randomBytes(100_000);
-    // Where the store looks for an id is its own affair.
+    // Finding the file of an id is up to the store.
     writeFileSync(join(artifacts, 'ab', 'img_1'), picture);
     writeFileSync(join(artifacts, 'drafts', 'half'), 'x');
     const file = join(folder, 'with-artifacts');
@@ -267,7 +267,7 @@ describe('a backup', () => {
     expect(readFileSync(join(elsewhere, 'artifacts', found!)).equals(picture)).toBe(true);
   });
 
-  describe('is not restored, and the target left as it was,', () => {
+  describe('is refused, and the target left unchanged,', () => {
     let target: TestDatabase;
     let file: string;
     const tenantsIn = async (): Promise<string[]> =>
@@ -296,7 +296,7 @@ describe('a backup', () => {
       file = await backUp('to-refuse');
     };
 
-    it('over something else unasked, nor under a service; with --replace in its place', async () => {
+    it('when the target has data or a running service; --replace overwrites data', async () => {
       await prepare();
       expect(await refused(file)).toContain('The database holds 1 tenants');
       const ledger = await connectLedger(target.url);
@@ -307,14 +307,14 @@ describe('a backup', () => {
       expect(await run(target, 'restore', file, '--replace')).toMatchObject({ code: 0 });
       expect(await tenantsIn()).toEqual([ODD_NAME]);
       expect(await schemas()).toEqual([]);
-      // The tables are whole: the service can work on them.
+      // The tables are complete: the service can use them.
       expect(await run(target, 'tenant', 'create', 'next', '--credits', '5')).toMatchObject({
         code: 0,
       });
       expect(await findBookFaults(target.database, { isLogWhole: true })).toEqual([]);
     });
 
-    it('when it is cut short, altered, or something else', async () => {
+    it('when it is truncated, altered, or another file', async () => {
       await prepare();
       const bytes = readFileSync(file);
       const broken = join(folder, 'broken');
@@ -343,7 +343,7 @@ describe('a backup', () => {
       );
     });
 
-    it('when another GATEWAY_SECRET made it, unless that is accepted', async () => {
+    it('when it was made with another GATEWAY_SECRET, unless that is accepted', async () => {
       await prepare();
       const other = (...flags: string[]) =>
         runOperatorCommand(
@@ -358,7 +358,7 @@ describe('a backup', () => {
       expect(await other('--other-secret')).toMatchObject({ code: 0 });
     });
 
-    it('into a database of something else', async () => {
+    it('into a database of another application', async () => {
       await prepare();
       const foreign = await makeTarget();
       await foreign.database.query('CREATE TABLE invoices ()');
@@ -367,11 +367,11 @@ describe('a backup', () => {
     });
   });
 
-  it('of an older schema is brought up to the one of the code', async () => {
+  it('with an older schema is migrated to the current one', async () => {
     const old = await makeTarget();
     await migrateDatabase(old.url, MIGRATIONS.slice(0, 8));
     const { tenantId } = await createTenant(old.database, 0);
-    // As that schema has it.
+    // In the format of that schema.
     await old.database.query(
       `WITH granted AS (UPDATE accounts SET balance = 77, granted = 77 WHERE tenant_id = $1)
        INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 77)`,
@@ -389,7 +389,7 @@ describe('a backup', () => {
     expect(rows).toEqual([{ balance: 77, migrations: MIGRATIONS.length }]);
   });
 
-  it('leaves out tables that are not of the service, and removes none', async () => {
+  it('skips tables that are not the service’s, and removes none', async () => {
     await source.database.query('CREATE TABLE invoices (id serial)');
     await source.database.query('INSERT INTO invoices DEFAULT VALUES');
     const file = await backUp('with-invoices');
@@ -407,7 +407,7 @@ describe('a backup', () => {
     });
   });
 
-  it('is restored where an earlier restore was killed half way', async () => {
+  it('can be restored after an earlier restore was killed halfway', async () => {
     const file = await backUp('again');
     const target = await makeTarget();
     await target.database.query('CREATE SCHEMA gateway_restore');
@@ -421,14 +421,14 @@ interface Header {
   books: { figures: Record<string, string> };
 }
 
-/** The first member of the file. */
+/** Returns the first member of the file. */
 function headerOf(file: string): Header {
   const tar = gunzipSync(readFileSync(file));
   const size = parseInt(tar.toString('latin1', 124, 136), 8);
   return JSON.parse(tar.toString('utf8', 512, 512 + size)) as Header;
 }
 
-/** The file with other text in its header, of the same length once it is padded. */
+/** Replaces text in the file's header, padded to the same length. */
 function changed(file: string, before: string, after: string): Buffer {
   const tar = gunzipSync(readFileSync(file));
   const size = parseInt(tar.toString('latin1', 124, 136), 8);

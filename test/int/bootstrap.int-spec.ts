@@ -37,7 +37,7 @@ describe(BootstrapService.name, () => {
     await testDatabase.drop();
   });
 
-  it('makes a tenant with credits and two keys that work', async () => {
+  it('creates a tenant with credits and two working keys', async () => {
     const outcome = await start();
     expect(outcome.created?.apiKey).toMatch(/^sk-[0-9A-Za-z]{43}$/);
     expect(outcome.created?.managementKey).toMatch(/^sk-mgmt-[0-9A-Za-z]{43}$/);
@@ -54,7 +54,7 @@ describe(BootstrapService.name, () => {
     });
   });
 
-  it('makes nothing on later starts, and shows no key again', async () => {
+  it('creates nothing on later starts, and prints no key again', async () => {
     await start();
     expect(await start()).toEqual({ kind: 'earlier', created: undefined });
     expect(await access.tenants.list()).toEqual([
@@ -62,7 +62,7 @@ describe(BootstrapService.name, () => {
     ]);
   });
 
-  it('makes one tenant when several instances start at once', async () => {
+  it('creates one tenant when several instances start at once', async () => {
     const others = await Promise.all(
       Array.from({ length: 4 }, () => openAccessServices(testDatabase.url)),
     );
@@ -74,7 +74,7 @@ describe(BootstrapService.name, () => {
     await Promise.all(others.map((instance) => instance.close()));
   });
 
-  it('takes the keys of the environment instead of making any', async () => {
+  it('uses the keys of the environment instead of creating any', async () => {
     const outcome = await start({
       apiKey: API_KEY,
       managementKey: MANAGEMENT_KEY,
@@ -89,7 +89,7 @@ describe(BootstrapService.name, () => {
     expect(await resolve(MANAGEMENT_KEY)).toMatchObject({ caller: { keyType: 'management' } });
   });
 
-  it('adds a key that is new in the environment, without a second grant', async () => {
+  it('adds a new key of the environment, without a second grant', async () => {
     await start({ credits: 7 });
     await start({ apiKey: API_KEY, credits: 7 });
     await start({ apiKey: API_KEY, credits: 7, rateLimitPerMinute: 42 });
@@ -99,7 +99,7 @@ describe(BootstrapService.name, () => {
     expect(await resolve(API_KEY)).toMatchObject({ caller: { rateLimitPerMinute: 42 } });
   });
 
-  it('leaves rows of the audit log for what it makes and changes, and none for the rest', async () => {
+  it('audits what it creates and changes, and nothing else', async () => {
     await start({ apiKey: API_KEY, credits: 7 });
     await start({ apiKey: API_KEY, credits: 7 });
     await start({ apiKey: API_KEY, credits: 7, rateLimitPerMinute: 42 });
@@ -117,12 +117,12 @@ describe(BootstrapService.name, () => {
     ]);
   });
 
-  it('makes a tenant without credits when told so', async () => {
+  it('creates a tenant without credits if configured', async () => {
     await start({ credits: 0 });
     expect(await access.tenants.list()).toEqual([expect.objectContaining({ balance: 0 })]);
   });
 
-  it('makes what the file declares, once, and no other tenant', async () => {
+  it('creates what the file declares, once, and no other tenant', async () => {
     const file = declare([
       {
         name: 'acme',
@@ -148,7 +148,7 @@ describe(BootstrapService.name, () => {
     expect(names.sort()).toEqual(['Ops', 'routing key']);
   });
 
-  it('knows a tenant that was renamed, and makes none anew that was deleted', async () => {
+  it('recognizes a renamed tenant, and does not recreate a deleted one', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
     const [made] = await access.tenants.list();
@@ -169,7 +169,7 @@ describe(BootstrapService.name, () => {
     warn.mockRestore();
   });
 
-  it('stops the start, with nothing made, when a key belongs to another tenant', async () => {
+  it('aborts the start without changes when a key belongs to another tenant', async () => {
     const other = await access.makeTenant('other');
     await access.makeKey({ tenantId: other, plaintext: API_KEY });
     const refusal = await start({ apiKey: API_KEY }).catch((error: unknown) => error);
@@ -180,7 +180,7 @@ describe(BootstrapService.name, () => {
     expect((await access.tenants.list()).map(({ name }) => name)).toEqual(['other']);
   });
 
-  it('makes one admin key, also where tenants were before, and none once there was one', async () => {
+  it('creates one admin key, also if there were tenants before, and none after the first', async () => {
     await access.makeTenant('default');
     const { kind, adminKey = '' } = await start();
     expect(kind).toBe('earlier');
@@ -212,7 +212,7 @@ describe(BootstrapService.name, () => {
     ]);
   });
 
-  it('takes GATEWAY_ADMIN_KEY instead of making one, and says so where it was revoked', async () => {
+  it('uses GATEWAY_ADMIN_KEY instead of creating one, and warns if it was revoked', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const key = 'sk-admin-of-the-operator';
     for (const adminKey of [key, key, 'sk-admin-another-one']) {
@@ -227,7 +227,7 @@ describe(BootstrapService.name, () => {
     warn.mockRestore();
   });
 
-  it('makes a login link with the first admin key, once, where there is a console', async () => {
+  it('creates a login link with the first admin key, once, if there is a console', async () => {
     const { loginToken = '' } = await start();
     const links = new LoginLinks(access.database, new AuditLog());
     await links.use(access.database, loginToken);
@@ -243,7 +243,7 @@ describe(BootstrapService.name, () => {
     expect(withoutConsole.loginToken).toBeUndefined();
   });
 
-  it('leaves a revoked key revoked, and says so', async () => {
+  it('leaves a revoked key revoked and warns', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
     const known = await resolve(API_KEY);
@@ -284,7 +284,7 @@ describe(BootstrapService.name, () => {
     ).ensureFirstTenant();
   }
 
-  /** As an instance without memory sees the key. */
+  /** Resolves the key like an instance without a cache. */
   async function resolve(plaintext: string) {
     return new KeyDirectory(access.apiKeys).resolve(plaintext);
   }

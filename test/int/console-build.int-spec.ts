@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const API = { openapi: '3.1.0', info: { title: 'API', version: '1' }, paths: {} };
 
-/** In place of the compiler: what the build leaves, as far as scripts run it. */
+/** Replaces the compiler: writes the parts of the build that scripts run. */
 const COMPILER = `
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 mkdirSync('dist/src/app', { recursive: true });
@@ -21,7 +21,7 @@ writeFileSync('dist/src/main.js', 'console.log("listens"); setInterval(() => und
 writeFileSync('dist/src/worker.js', '');
 `;
 
-/** In place of Vite: \`trouble\` in its folder says how it fails. */
+/** Replaces Vite; the file \`trouble\` in its folder selects a failure. */
 const VITE = `
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
@@ -39,13 +39,13 @@ if (trouble === 'fail') {
 writeFileSync(join(place, 'index.html'), readFileSync('src/main.tsx', 'utf8'));
 `;
 
-/** In place of what makes the types, most of which is the time that its compiler takes to load. */
+/** Replaces the type generator, whose compiler takes long to load. */
 const TYPES = `
 export default (description) => Promise.resolve(description);
 export const astToString = (description) => 'export type paths = ' + JSON.stringify(description);
 `;
 
-/** With nothing to install: what is needed is there. */
+/** Needs no installation. */
 const LOCK = JSON.stringify({ name: 'x', lockfileVersion: 3, packages: { '': { name: 'x' } } });
 
 let root: string;
@@ -92,7 +92,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(root, path), text);
 }
 
-/** Takes the package that is really used. */
+/** Links a package that is really used. */
 async function link(name: string): Promise<void> {
   const path = join('node_modules', name);
   await rm(join(root, path), { recursive: true, force: true });
@@ -128,7 +128,7 @@ async function build(): Promise<{ code: number | null; output: string }> {
   return { code: await one.ended, output: one.output() };
 }
 
-/** Of each run of Vite: its process, its priority, and for whom it packed. */
+/** For each run of Vite: its process, its priority and its NODE_ENV. */
 async function packings(): Promise<{ pid: number; priority: number; surroundings?: string }[]> {
   if (!existsSync(join(root, 'runs'))) return [];
   const lines = (await readFile(join(root, 'runs'), 'utf8')).trim().split('\n');
@@ -143,7 +143,7 @@ const state = async (): Promise<{ step?: string; problem?: string }> =>
   JSON.parse(await readFile(join(root, 'dist/.console-state.json'), 'utf8')) as { step?: string };
 
 describe('the build of the console', () => {
-  it('leaves files, compressed, and the types of its client; and is done once', async () => {
+  it('writes files, compressed, and the types of its client; and runs once', async () => {
     await link('openapi-typescript');
     expect(await build()).toMatchObject({ code: 0, output: expect.stringContaining('Console bu') });
     expect(await index()).toBe('the first');
@@ -159,14 +159,14 @@ describe('the build of the console', () => {
     expect(await packings()).toMatchObject([{ surroundings: 'production' }]);
   });
 
-  it('is made anew for other sources or another API, and not for the rest of the service', async () => {
+  it('runs again for other sources or another API, but not for other parts of the service', async () => {
     await build();
     await write('console/src/main.tsx', 'the second');
     await build();
     expect(await index()).toBe('the second');
     await write('src/inner.ts', '');
     await build();
-    // The service was built anew around it.
+    // The service around it was rebuilt.
     expect(await index()).toBe('the second');
     expect(await packings()).toHaveLength(2);
     await write('src/api.json', JSON.stringify({ ...API, paths: { '/new': {} } }));
@@ -176,14 +176,14 @@ describe('the build of the console', () => {
     expect(await build()).toEqual({ code: 0, output: '' });
   });
 
-  it('is made once by several at the same time', async () => {
+  it('runs once for several at the same time', async () => {
     const builds = await Promise.all([build(), build(), build()]);
     expect(builds.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(await packings()).toHaveLength(1);
     expect(await index()).toBe('the first');
   });
 
-  it('leaves the one before where it fails, and says why', async () => {
+  it('keeps the previous build when it fails, and reports why', async () => {
     await build();
     await write('console/src/main.tsx', 'the second');
     await write('trouble', 'fail');
@@ -197,7 +197,7 @@ describe('the build of the console', () => {
     expect(existsSync(join(root, 'dist/.console-state.json'))).toBe(false);
   });
 
-  it('says so when there is no network to install from', async () => {
+  it('reports a missing network during installation', async () => {
     const packages = {
       '': { name: 'x', dependencies: { 'left-pad': '1.0.0' } },
       'node_modules/left-pad': { version: '1.0.0', integrity: `sha512-${'A'.repeat(86)}==` },
@@ -217,7 +217,7 @@ describe('the build of the console', () => {
 });
 
 describe('npm start', () => {
-  it('has the console built once the service runs, with what others leave of the processors', async () => {
+  it('builds the console once the service runs, at low priority', async () => {
     const { output } = run('start.mjs');
     await until(() => output().includes('Console built'));
     expect(output().indexOf('listens')).toBeLessThan(output().indexOf('Console built'));
@@ -229,7 +229,7 @@ describe('npm start', () => {
     expect(second.output().trim()).toBe('listens');
   });
 
-  it('goes on without it when it fails, with a line', async () => {
+  it('continues without it when the build fails, and logs a line', async () => {
     await write('trouble', 'fail');
     const { child, output } = run('start.mjs');
     await until(() => output().includes('could not be built'));
@@ -243,7 +243,7 @@ describe('npm start', () => {
     expect(child.exitCode).toBeNull();
   });
 
-  it('leaves no builder behind, however it ends', async () => {
+  it('leaves no builder running, however it ends', async () => {
     await write('trouble', 'hang');
     const { child, output } = run('start.mjs');
     await until(async () => (await packings()).length === 1);
@@ -259,16 +259,16 @@ describe('npm start', () => {
         return true;
       }
     });
-    // The next one takes over the lock.
+    // The next builder takes over the lock.
     await rm(join(root, 'trouble'));
     expect((await build()).code).toBe(0);
     expect(await index()).toBe('the first');
   });
 
-  it('starts where nothing can be written, and says so', async () => {
+  it('starts and reports it when nothing can be written', async () => {
     await build();
     await appendFile(join(root, 'console/src/main.tsx'), ', changed');
-    // As on a read-only disk: the state cannot take its place.
+    // Simulates a read-only disk: the state file cannot be replaced.
     await mkdir(join(root, 'dist/.console-state.json'));
     const { output } = run('start.mjs');
     await until(() => output().includes('listens'));
@@ -277,7 +277,7 @@ describe('npm start', () => {
     expect(await packings()).toHaveLength(1);
   });
 
-  it('builds none where it is off', async () => {
+  it('does not build when the console is off', async () => {
     const { output } = run('start.mjs', { GATEWAY_CONSOLE: 'off' });
     await until(() => output().includes('listens'));
     expect(existsSync(join(root, 'dist/.console-state.json'))).toBe(false);

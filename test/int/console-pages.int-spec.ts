@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** An application that has the console's pages and nothing else, with what all answers have. */
+/** Starts an application with only the console's pages and the common middleware. */
 async function serve(environment: Record<string, string> = {}): Promise<void> {
   const files = new ConsoleFiles(join(folder, 'console'));
   const config: AppConfig = loadSettings(environment);
@@ -65,7 +65,7 @@ function sessionOf({ headers }: Pick<IncomingMessage, 'headers'>): string | unde
   return readCookie(headers.cookie, 'gateway_session');
 }
 
-/** As `scripts/console.mjs` does it: whole, by a rename. */
+/** Replaces the build by a rename, like `scripts/console.mjs`. */
 async function build(files: Record<string, string>, stamp = 'one'): Promise<void> {
   const place = join(folder, `.console-${stamp}`);
   for (const [path, text] of Object.entries({ ...files, '.built-from': stamp })) {
@@ -87,7 +87,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** Without a client that tidies the path, asks for encodings of its own, or decodes what comes. */
+/** Sends requests unchanged: HTTP clients normalize paths, set encodings or decode answers. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port, path, headers, method }, (response) => {
@@ -118,7 +118,7 @@ function directivesOf({ headers }: Answer): Record<string, string> {
 
 describe('the page of the console', () => {
   it.each(['/console', '/console/', '/console?tab=1', '/console/requests', '/console/tenants/a.b'])(
-    'is at %s, and is kept by nobody',
+    'is served at %s without caching',
     async (path) => {
       await build(BUILT);
       const answer = await ask(path);
@@ -135,7 +135,7 @@ describe('the page of the console', () => {
     },
   );
 
-  it('lets nothing run or style it but files of its own and who knows a nonce, new each time', async () => {
+  it('allows only its own files and a nonce, new each time, to run or style it', async () => {
     await build(BUILT);
     const answers = [await ask('/console'), await ask('/console')];
     const nonces = answers.map(({ body }) => /content="([^"]+)"/.exec(body.toString())?.[1]);
@@ -157,7 +157,7 @@ describe('the page of the console', () => {
     });
   });
 
-  it('says whether there may be a session, so that the page need not ask that first', async () => {
+  it('says whether there may be a session, which saves the page a request', async () => {
     await build({ 'index.html': `${INDEX}<meta content="__HAS_SESSION_COOKIE__">` });
     const told = async (headers: Record<string, string>): Promise<string> =>
       (await ask('/console', headers)).body.toString();
@@ -175,7 +175,7 @@ describe('the page of the console', () => {
       { GATEWAY_PUBLIC_URL: 'https://gateway.example/x', S3_REDIRECT: 'false' },
       ' https://gateway.example',
     ],
-  ])('shows what jobs have made where it lies: %j', async (environment, origins) => {
+  ])('allows artifacts from their storage: %j', async (environment, origins) => {
     await application.close();
     await serve({ S3_BUCKET: 'pictures', S3_REGION: 'eu-west-1', ...environment });
     await build(BUILT);
@@ -185,7 +185,7 @@ describe('the page of the console', () => {
     expect(directives['connect-src']).toBe("'self'");
   });
 
-  it('answers HEAD as GET without the page, and takes nothing else', async () => {
+  it('answers HEAD like GET without the page, and rejects other methods', async () => {
     await build(BUILT);
     const [head, get] = [await ask('/console', {}, 'HEAD'), await ask('/console')];
     expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -202,7 +202,7 @@ describe('a file of the console', () => {
     ['br;q=0, gzip', 'gzip', gunzipSync],
     ['identity', undefined, (bytes: Buffer) => bytes],
     ['', undefined, (bytes: Buffer) => bytes],
-  ] as const)('comes compressed for who takes %p', async (accepted, encoding, decode) => {
+  ] as const)('is compressed for clients that accept %p', async (accepted, encoding, decode) => {
     await build(BUILT);
     const answer = await ask('/console/assets/main-1.js', { 'accept-encoding': accepted });
     expect(answer.status).toBe(200);
@@ -217,7 +217,7 @@ describe('a file of the console', () => {
     expect(decode(answer.body).toString()).toBe(SCRIPT);
   });
 
-  it('is asked for again where its name has nothing of its content', async () => {
+  it('is revalidated when its name has no content hash', async () => {
     await build(BUILT);
     const answer = await ask('/console/icon.svg', { 'accept-encoding': 'br' });
     expect([answer.status, answer.body.toString()]).toEqual([200, '<svg/>']);
@@ -225,7 +225,7 @@ describe('a file of the console', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
   });
 
-  it('is not sent again to who has it, in whichever compression', async () => {
+  it('is not sent again to clients that have it, in any compression', async () => {
     await build(BUILT);
     const path = '/console/assets/main-1.js';
     const { headers } = await ask(path, { 'accept-encoding': 'br' });
@@ -239,7 +239,7 @@ describe('a file of the console', () => {
     expect((await ask(path, known)).status).toBe(200);
   });
 
-  it('answers HEAD with the length of what GET brings', async () => {
+  it('answers HEAD with the length of the GET response', async () => {
     await build(BUILT);
     const head = await ask('/console/assets/main-1.js', { 'accept-encoding': 'br' }, 'HEAD');
     expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -247,7 +247,7 @@ describe('a file of the console', () => {
   });
 
   it.each(['/console/assets/main-2.js', '/console/assets/', '/console/assets/main-1.js/'])(
-    'is no page where it is missing: %s',
+    'is no page when it is missing: %s',
     async (path) => {
       await build(BUILT);
       const answer = await ask(path);
@@ -271,7 +271,7 @@ describe('a file of the console', () => {
     '/console/%ff',
     '/console/constructor',
     '/console/assets/main-1.js.br',
-  ])('is one of the build, whatever the path: %s', async (path) => {
+  ])('is part of the build, whatever the path: %s', async (path) => {
     await build(BUILT);
     const answer = await ask(path);
     const text = answer.body.toString();
@@ -287,16 +287,16 @@ describe('where the console is not built', () => {
     writeFile(join(folder, '.console-state.json'), text);
 
   it.each([
-    ['nobody builds it', undefined, 'npm run build:console', '15'],
+    ['it was not built', undefined, 'npm run build:console', '15'],
     [
       'it is being built',
       { pid: process.pid, step: 'installing <b>' },
       'installing &#60;b&#62;',
       '3',
     ],
-    ['building it failed', { pid: 1, problem: 'there is no network' }, 'there is no network', '15'],
-    ['building it was broken off', { pid: 2 ** 22 + 1, step: 'packing' }, 'was stopped', '15'],
-    ['that cannot be told', '{"pid":', 'npm run build:console', '15'],
+    ['the build failed', { pid: 1, problem: 'there is no network' }, 'there is no network', '15'],
+    ['the build was interrupted', { pid: 2 ** 22 + 1, step: 'packing' }, 'was stopped', '15'],
+    ['the state is unreadable', '{"pid":', 'npm run build:console', '15'],
   ] as const)('says so when %s', async (_, content, words, seconds) => {
     if (content !== undefined) {
       await state(typeof content === 'string' ? content : JSON.stringify(content));
@@ -316,7 +316,7 @@ describe('where the console is not built', () => {
     expect(directivesOf(answer)['style-src']).toBe(`'self' 'nonce-${nonce}'`);
   });
 
-  it('has it as soon as it is there, and a later one too, with files of the one before', async () => {
+  it('serves it as soon as it is built, and later builds too, with files of the previous one', async () => {
     expect((await ask('/console')).status).toBe(503);
     expect((await ask('/console/assets/main-1.js')).status).toBe(404);
     await build(BUILT);
@@ -324,13 +324,13 @@ describe('where the console is not built', () => {
     expect((await ask('/console')).status).toBe(200);
 
     await build({ 'index.html': '<p>The next</p>', 'assets/main-2.js': SCRIPT }, 'two');
-    // A page of another process, which has seen the next build, may ask this one.
+    // A page from another process, which has seen the next build, may request its files here.
     expect((await ask('/console/assets/main-2.js')).status).toBe(200);
     expect((await ask('/console')).body.toString()).toBe('<p>The next</p>');
     expect((await ask('/console/assets/main-1.js')).status).toBe(200);
   });
 
-  it('goes on with what was there while it is being replaced', async () => {
+  it('keeps serving the previous build while it is being replaced', async () => {
     await build(BUILT);
     expect((await ask('/console')).status).toBe(200);
     await rm(join(folder, 'console'), { recursive: true });
@@ -338,7 +338,7 @@ describe('where the console is not built', () => {
     expect((await ask('/console/assets/main-1.js')).status).toBe(200);
   });
 
-  it('reads a build once for many at the same time', async () => {
+  it('reads a build once for concurrent requests', async () => {
     await build(BUILT);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/console')));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));

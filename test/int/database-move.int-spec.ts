@@ -30,7 +30,7 @@ describe('the embedded database', () => {
     scene.remove();
   });
 
-  it('is backed up while the service runs, and restored only while it does not', async () => {
+  it('can be backed up while the service runs, and restored only while it does not', async () => {
     await scene.start();
     const file = join(scene.folder, 'backup');
     expect(await run('backup', file)).toMatchObject({ code: 0, errors: '' });
@@ -54,7 +54,7 @@ describe('the embedded database', () => {
     expect((await run('tenant', 'list')).output).toContain('acme');
   });
 
-  it('moves to a server, and says so ever after', async () => {
+  it('moves to a server, and reports that at later starts', async () => {
     const moved = await run('move', server.url);
     expect(moved).toMatchObject({ code: 0, errors: '' });
     const { host, pathname, password } = new URL(server.url);
@@ -77,7 +77,7 @@ describe('the embedded database', () => {
   });
 });
 
-describeWithOld('a database that PostgreSQL 15 made', () => {
+describeWithOld('a database created by PostgreSQL 15', () => {
   const scene = new EmbeddedPostgresScene();
   const { dataDirectory, cluster } = scene;
   const run = (...words: string[]) =>
@@ -96,7 +96,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('is refused with the command to give', async () => {
+  it('is rejected with the command to run', async () => {
     await expect(scene.start()).rejects.toThrow('"npm run gateway -- move embedded"');
     expect(await run('move', 'embedded', '--binaries', '/nowhere')).toMatchObject({
       code: 1,
@@ -104,7 +104,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
     });
   });
 
-  it('is moved to the installed version, and the old one kept', async () => {
+  it('is moved to the installed version, and the old one is kept', async () => {
     writeFileSync(join(dataDirectory, 'secret'), `${'x'.repeat(32)}\n`);
     expect(await run('move', 'embedded')).toMatchObject({ code: 0, errors: '' });
     expect(readFileSync(`${cluster}.postgresql-15/PG_VERSION`, 'utf8')).toBe('15\n');
@@ -117,7 +117,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
     });
   });
 
-  it('is in its place at the next start when that was all that was missing', async () => {
+  it('is put in place by the next start when only that step was missing', async () => {
     renameSync(cluster, `${cluster}.upgraded`);
     const { url } = await scene.start();
     expect(await query(url, 'SELECT name FROM tenants')).toEqual([{ name: 'old' }]);

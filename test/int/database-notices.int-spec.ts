@@ -26,13 +26,13 @@ describe(DatabaseNotices.name, () => {
   const log = recordLogs('log', DatabaseNotices.name);
   let own: TestDatabase;
   let proxy: TcpProxy;
-  /** Never opened: the URL is all that the notices take of it. */
+  /** Never opened: the notices use only its URL. */
   let far: Database;
   let notices: DatabaseNotices;
   let heard: (string | undefined)[];
 
   beforeAll(async () => {
-    // Looks are seconds apart.
+    // Checks are seconds apart; this shortens the interval.
     const { setInterval: begin } = globalThis;
     jest
       .spyOn(global, 'setInterval')
@@ -61,7 +61,7 @@ describe(DatabaseNotices.name, () => {
   }
   const tell = (text: string) => notify(own.database, CHANNEL, text);
 
-  it('tells what another process announces, once it is committed, and nothing of what is rolled back', async () => {
+  it('delivers what another process announces after its commit, and nothing rolled back', async () => {
     await listen();
     const elsewhere: (string | undefined)[] = [];
     const end = notices.listen('parcels', (text) => elsewhere.push(text));
@@ -84,7 +84,7 @@ describe(DatabaseNotices.name, () => {
     expect(elsewhere).not.toContain('after the end');
   });
 
-  it('tells who has a mark to look only where the mark is another than what he has read', async () => {
+  it('notifies listeners with a mark only when the mark has changed', async () => {
     await own.database.query('CREATE TABLE shelf (number integer NOT NULL)');
     const told: (string | undefined)[] = [];
     let known: string | null = null;
@@ -97,7 +97,7 @@ describe(DatabaseNotices.name, () => {
     await until(() => heard.length > 0);
     expect(told).toEqual([]);
     await own.database.query('INSERT INTO shelf VALUES (1)');
-    // As often as it takes until he has read it.
+    // Repeated until the listener has caught up.
     await until(() => told.length > 1);
     known = '1';
     heard.length = 0;
@@ -112,7 +112,7 @@ describe(DatabaseNotices.name, () => {
     expect(notices.session).toBe(1);
   });
 
-  it('is back at once where its session alone is ended, and says to look, without a warning', async () => {
+  it('reconnects at once when its session is ended, and asks for a check, without a warning', async () => {
     await listen();
     await own.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -127,11 +127,11 @@ describe(DatabaseNotices.name, () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('warns once of an outage however long, and says once that it is over', async () => {
+  it('warns once per outage, and logs once that it is over', async () => {
     await listen();
     await proxy.cut();
     await until(() => warn.mock.calls.length > 0);
-    // The third attempt at least, as the pauses are 100, 200 and 400 ms.
+    // At least the third attempt: pauses are 100, 200 and 400 ms.
     const attempts = jest.spyOn(global, 'setTimeout');
     await until(() => attempts.mock.calls.filter(([, ms]) => ms === 400).length > 0);
     attempts.mockRestore();
@@ -144,7 +144,7 @@ describe(DatabaseNotices.name, () => {
     await until(() => heard.includes('again'));
   });
 
-  it('gives up a session that has fallen silent, and keeps nobody who stops waiting', async () => {
+  it('gives up a silent session, and does not delay a shutdown', async () => {
     await listen();
     proxy.silence();
     await until(() => !notices.isConnected);
@@ -152,13 +152,13 @@ describe(DatabaseNotices.name, () => {
     expect(notices.isConnected).toBe(false);
   });
 
-  it('says to look every few seconds, for poolers that pass no notice on', async () => {
+  it('asks for a check every few seconds, for poolers that drop notices', async () => {
     await listen();
     await until(() => heard.includes(undefined));
     expect(notices.isConnected).toBe(true);
   });
 
-  it('goes on where a listener throws', async () => {
+  it('continues when a listener throws', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     notices.listen(CHANNEL, () => {
       throw new Error('of a listener');
@@ -170,7 +170,7 @@ describe(DatabaseNotices.name, () => {
     error.mockRestore();
   });
 
-  it('carries a channel, which says when texts may have been missed and not every few seconds', async () => {
+  it('serves as a channel that reports possible gaps, but not every few seconds', async () => {
     const near = new NoticesChannel(own.database, notices);
     const told: string[] = [];
     near.listen(
@@ -181,7 +181,7 @@ describe(DatabaseNotices.name, () => {
     await until(() => told.length > 0);
     expect(await near.publish(CHANNEL, 'first')).toBe(true);
     await until(() => told.includes('first'));
-    // A look of the notices' own.
+    // A periodic check of the notices.
     await listen();
     await until(() => heard.includes(undefined));
     expect(told).toEqual(['back', 'first']);

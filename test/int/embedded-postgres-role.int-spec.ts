@@ -16,7 +16,7 @@ const ORDINARY = [
   { name: 'gateway', super: false, login: true, more: false },
   { name: 'gateway_admin', super: true, login: false, more: true },
 ];
-/** What an ordinary role could not change or read. */
+/** Objects that an ordinary role could not change or read. */
 const NOT_OWNED = `SELECT count(*) FROM (
     SELECT relowner AS owner FROM pg_class WHERE oid >= 16384
     UNION ALL SELECT proowner FROM pg_proc WHERE oid >= 16384
@@ -30,7 +30,7 @@ describe("the embedded PostgreSQL's role", () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('is no superuser, also where it was one before, and keeps its data', async () => {
+  it('is not a superuser, also where it was one before, and keeps its data', async () => {
     const made = await scene.start();
     await migrateDatabase(made.url, MIGRATIONS);
     await runMigrations({ connectionString: made.url });
@@ -56,7 +56,7 @@ describe("the embedded PostgreSQL's role", () => {
     }
   });
 
-  /** Makes the cluster what it was when its role was the superuser that it began with. */
+  /** Restores the state in which the role was the cluster's initial superuser. */
   async function makeAsBefore(): Promise<void> {
     const cluster = locateCluster({
       dataDirectory: scene.dataDirectory,

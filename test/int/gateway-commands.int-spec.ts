@@ -15,7 +15,7 @@ describe("the operator's commands", () => {
   let access: AccessServices;
 
   beforeAll(async () => {
-    // Not migrated: a command may come before the service's first start.
+    // Not migrated, since a command may run before the service's first start.
     testDatabase = await createTestDatabase({ migrate: false });
     expect(await run('tenant', 'list')).toMatchObject({ code: 0, errors: '' });
     access = await openAccessServices(testDatabase.url);
@@ -26,14 +26,14 @@ describe("the operator's commands", () => {
     await testDatabase.drop();
   });
 
-  it('make a tenant, grant it credits and list it', async () => {
+  it('create a tenant, grant it credits and list it', async () => {
     expect(await run('tenant', 'create', 'acme', '--credits', '5')).toMatchObject({ code: 0 });
     expect(await run('tenant', 'grant', 'acme', '7')).toMatchObject({ code: 0 });
     const { output } = await run('tenant', 'list');
     expect(output).toMatch(/^NAME +BALANCE +HELD +SPENT +KEYS +CREATED\nacme +12 +0 +0 +0 +2/);
   });
 
-  it("make, list and revoke operators' keys, the last one too", async () => {
+  it("create, list and revoke operators' keys, including the last one", async () => {
     const made = await run(
       'admin',
       'create',
@@ -75,7 +75,7 @@ describe("the operator's commands", () => {
     ]);
   });
 
-  it('leave a row of the audit log for each change, and none where they fail', async () => {
+  it('audit each change, and nothing when they fail', async () => {
     const key = (output: string): string => /^Id: +(\S+)$/m.exec(output)![1]!;
     expect(await run('tenant', 'create', 'audited', '--credits', '5')).toMatchObject({ code: 0 });
     expect(await run('tenant', 'create', 'audited')).toMatchObject({ code: 1 });
@@ -159,7 +159,7 @@ describe("the operator's commands", () => {
     expect(await limit()).toBeNull();
   });
 
-  it("set a key's monthly limit when it is made", async () => {
+  it("set a new key's monthly limit", async () => {
     await run('tenant', 'create', 'thrifty');
     const make = (...options: string[]) => run('key', 'create', 'thrifty', ...options);
     const { code, output } = await make('--name', 'capped', '--monthly-spend-limit', '700');
@@ -182,7 +182,7 @@ describe("the operator's commands", () => {
     ]);
   });
 
-  it('make no tenant twice', async () => {
+  it('reject a duplicate tenant name', async () => {
     await run('tenant', 'create', 'twin', '--credits', '5');
     expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({
       code: 1,
@@ -224,7 +224,7 @@ describe("the operator's commands", () => {
     expect(await run('key', 'revoke', apiKeyId)).toMatchObject({ code: 0 });
   });
 
-  it('say in one line that there is no such tenant or key', async () => {
+  it('report an unknown tenant or key in one line', async () => {
     const id = randomUUID();
     for (const words of [
       ['tenant', 'grant', 'nobody', '5'],
@@ -238,13 +238,13 @@ describe("the operator's commands", () => {
     }
   });
 
-  it('say in one line that the database cannot be reached', async () => {
+  it('report an unreachable database in one line', async () => {
     const { code, errors } = await runWith('postgres://127.0.0.1:1/gateway', 'tenant', 'list');
     expect(code).toBe(1);
     expect(errors).toMatch(/^.*ECONNREFUSED.*\n$/);
   });
 
-  it('make a version of the configuration with the prices of a list, and no second one', async () => {
+  it('create a configuration version with the prices of a list, and no second one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'prices-'));
     const list = join(folder, 'list.json');
     const price = { litellm_provider: 'xai', input_cost_per_token: 1e-6, output_cost_per_token: 0 };
