@@ -64,7 +64,7 @@ describe('a restore of a hostile archive', () => {
       ...words,
     );
 
-  /** With a checksum that is right, since anyone can compute one. */
+  /** Recomputes the checksum, as any attacker can. */
   async function forge(change: (members: Members) => Members): Promise<Buffer> {
     const stream = new PassThrough();
     const bytes = contentOf(stream);
@@ -92,7 +92,7 @@ describe('a restore of a hostile archive', () => {
     );
   const headerBytes = (): Buffer => members[0]![1];
 
-  /** Entries as tar has them, with the checksum of those that are files. */
+  /** Builds a tar file with the checksums of its files. */
   function tarOf(...entries: [Entry, Buffer][]): Promise<Buffer> {
     const tar = pack();
     const digest = createHash('sha256');
@@ -105,7 +105,7 @@ describe('a restore of a hostile archive', () => {
     return contentOf(tar);
   }
 
-  /** A tar header with any size, and a checksum that is right. */
+  /** A tar header with any size and a valid checksum. */
   function headOf(name: string, type: string, size: string | Buffer): Buffer {
     const head = Buffer.alloc(512);
     head.write(name, 0);
@@ -144,7 +144,7 @@ describe('a restore of a hostile archive', () => {
       ],
     ),
     [
-      'an artifact twice',
+      'a duplicate artifact',
       () =>
         forge((all) =>
           all.flatMap(([name, content]) =>
@@ -170,7 +170,7 @@ describe('a restore of a hostile archive', () => {
       ],
     ),
     [
-      'an extended header that gives another size',
+      'an extended header with a different size',
       async () =>
         gzipSync(
           await tarOf(
@@ -180,7 +180,7 @@ describe('a restore of a hostile archive', () => {
         ),
     ],
     [
-      'members behind the end',
+      'members after the end',
       async () => {
         const tar = await tarOf([{ name: 'backup.json' }, headerBytes()]);
         return gzipSync(Buffer.concat([tar.subarray(0, -1024), tar]));
@@ -225,7 +225,7 @@ describe('a restore of a hostile archive', () => {
         ),
     ],
     [
-      'rows of a table of the catalogue',
+      'rows of a system table',
       () =>
         forge((all) => [
           ...all.slice(0, -1),
@@ -249,7 +249,7 @@ describe('a restore of a hostile archive', () => {
       () => withHeader((header) => (header.version = '\u001b[2Jowned')),
     ],
     [
-      'two thousand years of months',
+      'months over two thousand years',
       () =>
         withHeader(
           (header) =>
@@ -261,14 +261,14 @@ describe('a restore of a hostile archive', () => {
         ),
     ],
     [
-      'a balance that the entries do not give',
+      'a balance that does not match the entries',
       () => withTable('accounts', (rows) => rows.replace('1000000', '9000000')),
     ],
     ['a negative balance', () => withTable('accounts', (rows) => rows.replace('1000000', '-5'))],
-    ['a key of a tenant that is not there', () => withTable('tenants', () => '')],
+    ['a key of a missing tenant', () => withTable('tenants', () => '')],
   ];
 
-  it.each(CASES)('refuses %s', async (_name, make) => {
+  it.each(CASES)('rejects %s', async (_name, make) => {
     const file = join(folder, 'evil');
     writeFileSync(file, await make());
     const before = await state();
@@ -280,7 +280,7 @@ describe('a restore of a hostile archive', () => {
     expect(process.memoryUsage.rss() - memory).toBeLessThan(400_000_000);
   });
 
-  it('takes names of tables with SQL for names of tables, and leaves them out', async () => {
+  it('treats table names with SQL as names and skips them', async () => {
     const evil = 'tenants"; DROP TABLE tenants; --';
     const bytes = await withHeader((header) =>
       header.tables.push({ name: evil, columns: ['a"b'] }),

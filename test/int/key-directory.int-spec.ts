@@ -28,7 +28,7 @@ describe(`${KeyDirectory.name} on two instances`, () => {
     await testDatabase.drop();
   });
 
-  it('refuses a revoked key at once where it was revoked, within a second elsewhere', async () => {
+  it('rejects a revoked key at once where it was revoked, and within a second elsewhere', async () => {
     const [here, there] = instances as [(typeof instances)[0], (typeof instances)[0]];
     const { id, plaintext } = await here.access.makeKey({ tenantId });
     for (const { directory } of instances) {
@@ -47,7 +47,7 @@ describe(`${KeyDirectory.name} on two instances`, () => {
     expect(status).toBe('revoked');
   });
 
-  it('reads many keys that come in together with few queries', async () => {
+  it('reads many concurrent keys with few queries', async () => {
     const { access, directory } = instances[0]!;
     const keys: MadeKey[] = [];
     while (keys.length < 600) {

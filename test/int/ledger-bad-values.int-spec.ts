@@ -33,7 +33,7 @@ const open = (tenant: TestTenant, amount: number) => openHold(ledger, tenant, am
 const logRow = (requestId: string) => logRowOf(testDatabase.database, requestId);
 
 describe('bad values', () => {
-  it('stores text that PostgreSQL refuses, next to other rows', async () => {
+  it('stores text that PostgreSQL rejects, next to other rows', async () => {
     const tenant = await createTenant(testDatabase.database, 1_000);
     const texts = ['plain', 'nul \u0000 inside', 'lone \ud800', '\udc00 lone', 'x'.repeat(2 ** 20)];
     const requestIds = await Promise.all(texts.map(() => open(tenant, 10)));
@@ -52,7 +52,7 @@ describe('bad values', () => {
     }
   });
 
-  it('fails only the operation that can not be stored', async () => {
+  it('fails only the operation that cannot be stored', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const held = await open(tenant, 10);
     const [bad, good, worse, settled, recorded] = await Promise.allSettled([
@@ -72,7 +72,7 @@ describe('bad values', () => {
     });
   });
 
-  it('ends the hold and keeps a row when a settlement can only be stored without its texts', async () => {
+  it('ends the hold and stores a row when a settlement can only be stored without its texts', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const [poisoned, dateless] = [await open(tenant, 10), await open(tenant, 10)];
     const outcomes = await Promise.all([
@@ -104,7 +104,7 @@ describe('ledger_entries', () => {
     'UPDATE ledger_entries SET amount = 1',
     'DELETE FROM ledger_entries',
     'TRUNCATE ledger_entries',
-  ])('refuses %s', async (statement) => {
+  ])('rejects %s', async (statement) => {
     await createTenant(testDatabase.database, 10);
     await expect(testDatabase.database.query(statement)).rejects.toThrow('append-only');
   });

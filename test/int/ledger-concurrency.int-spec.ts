@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('several instances', () => {
-  it('never loses, makes or overdraws a credit while they work on the same tenants', async () => {
+  it('never lose, create or overdraw a credit while they work on the same tenants', async () => {
     const other = await connectLedger(testDatabase.url);
     const random = seededRandom(20_251_121);
     const tenants = await Promise.all(
@@ -112,7 +112,7 @@ describe('throughput', () => {
   });
 });
 
-/** Integers from 0 to below `limit`, the same ones in every run. */
+/** Returns integers from 0 to below `limit`, the same in every run. */
 function seededRandom(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

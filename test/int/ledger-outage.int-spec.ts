@@ -22,7 +22,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-// A machine that stops for longer than a hold is patient makes it fail.
+// A stalled machine makes holds exceed their patience.
 jest.retryTimes(2);
 
 /** The ledger under test reaches its database through a proxy; the test itself does not. */
@@ -30,7 +30,7 @@ let testDatabase: TestDatabase;
 let proxy: TcpProxy;
 let ledger: TestLedger;
 let tenant: TestTenant;
-/** Sessions that lock something, until their test ends. */
+/** Sessions that hold locks until their test ends. */
 const blockers: pg.Client[] = [];
 
 beforeEach(async () => {
@@ -52,14 +52,14 @@ async function account() {
   return snapshot(testDatabase.database, tenant.tenantId);
 }
 
-/** Milliseconds until the promise rejected with an DatabaseUnavailableError. */
+/** Returns the milliseconds until the promise rejects with a DatabaseUnavailableError. */
 async function rejectionMs(promise: Promise<unknown>): Promise<number> {
   const startMs = performance.now();
   await expect(promise).rejects.toBeInstanceOf(DatabaseUnavailableError);
   return performance.now() - startMs;
 }
 
-describe('a database that is away for 3 seconds', () => {
+describe('a database outage of 3 seconds', () => {
   it('keeps settlements waiting, fails holds within 2 s, and loses nothing', async () => {
     const operations = Array.from({ length: 20 }, () => holdOperation(tenant, 10));
     await Promise.all(operations.map((operation) => ledger.store.hold(operation)));
@@ -88,7 +88,7 @@ describe('a database that is away for 3 seconds', () => {
     expect(ledger.instance.holds.size).toBe(0);
   });
 
-  it('admits a hold that came shortly before it was back', async () => {
+  it('admits a hold requested shortly before the recovery', async () => {
     await proxy.cut();
     const hold = ledger.store.hold(holdOperation(tenant, 10));
     await pause(100);
@@ -97,10 +97,10 @@ describe('a database that is away for 3 seconds', () => {
   });
 });
 
-/** How the one statement of an ordinary group begins its name; it is a transaction by itself. */
+/** Prefix of the prepared statement for ordinary groups, which is a transaction by itself. */
 const QUICK = 'ledger-quick';
 
-describe('a commit whose answer is lost', () => {
+describe('a commit whose response is lost', () => {
   it('settles once', async () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
@@ -116,7 +116,7 @@ describe('a commit whose answer is lost', () => {
     expect(await account()).toMatchObject({ held: 700, holds: 700 });
   });
 
-  it('fails a cover, and its hold still ends in full', async () => {
+  it('fails a cover, and its hold still ends completely', async () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
     proxy.loseNextReplyTo('COMMIT');
@@ -125,7 +125,7 @@ describe('a commit whose answer is lost', () => {
     expect(await account()).toMatchObject({ balance: 999, held: 0, holds: 0 });
   });
 
-  it('leaves no hold behind whose caller was told that it failed', async () => {
+  it('leaves no hold whose caller was told that it failed', async () => {
     // The retry finds no database until the caller has given up.
     proxy.loseNextReplyTo(QUICK, { thenCut: true });
     await rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));
@@ -136,8 +136,8 @@ describe('a commit whose answer is lost', () => {
   });
 });
 
-describe('a database that moved to a server which lacks what came last', () => {
-  it('is told the prices of settlements again', async () => {
+describe('a failover to a server that lacks the latest commits', () => {
+  it('writes the prices of settlements again', async () => {
     const { database } = testDatabase;
     const settle = async (): Promise<void> => {
       const { requestId } = holdOperation(tenant, 0);
@@ -158,8 +158,8 @@ describe('a database that moved to a server which lacks what came last', () => {
   });
 });
 
-describe('a statement that reaches the database after its connection was given up', () => {
-  it('leaves no hold behind for longer than the next sweep', async () => {
+describe('a statement that arrives after its connection was given up', () => {
+  it('leaves no hold after the next sweep', async () => {
     const open = holdOperation(tenant, 20);
     await ledger.store.hold(open);
     const arrive = proxy.delay(QUICK);
@@ -181,8 +181,8 @@ describe('a statement that reaches the database after its connection was given u
   });
 });
 
-describe('an account that another transaction locks for long', () => {
-  it('fails a hold within 2 s and gives it back when it is opened after all', async () => {
+describe('an account locked by another transaction', () => {
+  it('fails a hold within 2 s and releases it when it is opened after all', async () => {
     const blocker = new pg.Client({ connectionString: testDatabase.url });
     await blocker.connect();
     await blocker.query('BEGIN');
@@ -198,9 +198,9 @@ describe('an account that another transaction locks for long', () => {
   });
 });
 
-describe('rows of one tenant that another transaction locks for long', () => {
+describe('rows of one tenant locked by another transaction', () => {
   it.each(['accounts WHERE tenant_id', 'api_keys WHERE tenant_id'])(
-    'keep nobody else waiting (%s)',
+    'do not delay other tenants (%s)',
     async (rows) => {
       const other = await createTenant(testDatabase.database, 1_000);
       const operations = [tenant, other].map((whose) => holdOperation(whose, 10));
@@ -233,8 +233,8 @@ describe('rows of one tenant that another transaction locks for long', () => {
   );
 });
 
-describe('connections that are killed under load', () => {
-  it('lose no operation and double none', async () => {
+describe('connections killed under load', () => {
+  it('lose and repeat no operation', async () => {
     const tenants = await Promise.all(
       [1, 2, 3].map(() => createTenant(testDatabase.database, 1_000_000)),
     );

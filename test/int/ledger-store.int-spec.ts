@@ -60,7 +60,7 @@ describe('LedgerStore.hold', () => {
     });
   });
 
-  it('refuses what does not fit, says what is available, and admits smaller ones behind it', async () => {
+  it('refuses what does not fit, returns the available credits, and admits smaller ones after it', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const outcomes = await Promise.all(
       [60, 50, 30, 11, 10].map((amount) => store.hold(holdOperation(tenant, amount))),
@@ -74,7 +74,7 @@ describe('LedgerStore.hold', () => {
     ]);
   });
 
-  it('finds its rows by their indexes, however many tenants there are', async () => {
+  it('finds its rows by index, however many tenants there are', async () => {
     const { database } = testDatabase;
     await database.query(
       `WITH tenant AS (
@@ -92,7 +92,7 @@ describe('LedgerStore.hold', () => {
       await Promise.all(settled.map((operation) => store.settle(operation)));
     };
     const rowsRead = async (): Promise<number> => {
-      // Sessions say what they have read once a second, with a statement.
+      // Sessions report their statistics once a second, with a statement.
       await new Promise((resolve) => setTimeout(resolve, 1_100));
       await settleMany();
       const { rows } = await database.query<{ read: number }>(
@@ -103,11 +103,11 @@ describe('LedgerStore.hold', () => {
     };
     const before = await rowsRead();
     for (let round = 0; round < 5; round++) await settleMany();
-    // Of a hundred holds and settlements, a few rows each.
+    // A hundred holds and settlements read a few rows each.
     expect((await rowsRead()) - before).toBeLessThan(5_000);
   });
 
-  it('leaves its connection as it was, so that settlements wait for the disk', async () => {
+  it('resets its connection, so that settlements wait for the disk', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     await open(tenant, 10);
     const pool = ledger.database.ledgerPool;
@@ -123,7 +123,7 @@ describe('LedgerStore.hold', () => {
     );
   });
 
-  it('admits holds against credits that a settlement of the same moment sets free', async () => {
+  it('admits holds against credits released by a settlement in the same group', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 100);
     const [next] = await Promise.all([
@@ -133,7 +133,7 @@ describe('LedgerStore.hold', () => {
     expect(next).toEqual({ admitted: true });
   });
 
-  it('takes a tenant without an account for one without credits', async () => {
+  it('treats a tenant without an account as one without credits', async () => {
     const tenant = await createTenant(testDatabase.database, 'no account');
     expect(await store.hold(holdOperation(tenant, 1))).toEqual({ admitted: false, available: 0 });
     expect(await store.hold(holdOperation(tenant, 0))).toEqual({ admitted: true });
@@ -143,7 +143,7 @@ describe('LedgerStore.hold', () => {
     });
   });
 
-  it('refuses what no account can have', async () => {
+  it('refuses more than any account can have', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     for (const amount of [2 ** 60, Infinity]) {
       const outcome = await store.hold(holdOperation(tenant, amount));
@@ -151,7 +151,7 @@ describe('LedgerStore.hold', () => {
     }
   });
 
-  it.each([-1, 0.5, NaN, -Infinity])('rejects %p, which is no amount', async (amount) => {
+  it.each([-1, 0.5, NaN, -Infinity])('rejects the invalid amount %p', async (amount) => {
     const tenant = await createTenant(testDatabase.database, 100);
     await expect(store.hold(holdOperation(tenant, amount))).rejects.toBeInstanceOf(InternalError);
   });
@@ -171,7 +171,7 @@ describe('LedgerStore.cover', () => {
     });
   });
 
-  it('is refused where there is no hold, and changes nothing', async () => {
+  it('is refused without a hold, and changes nothing', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const cover = store.cover({ ...tenant, requestId: randomUUID(), additional: 5 });
     expect(await cover).toBeUndefined();
@@ -220,7 +220,7 @@ describe('LedgerStore.settle', () => {
       spent: 25,
       requestCount: 1,
     });
-    // The month is that of the commit, not that of the request.
+    // The month of the commit counts, not that of the request.
     expect(await reader.monthOf(tenant.tenantId, new Date())).toEqual({
       spent: 25,
       requestCount: 1,
@@ -248,7 +248,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('settles a request once, however often and at once it is asked to', async () => {
+  it('settles a request once, however often and concurrently it is called', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 50);
     const operation = settleOperation(tenant, requestId, 30);
@@ -269,7 +269,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('takes what exceeds the hold from what is available, but never from other holds', async () => {
+  it('takes the part above the hold from available credits, but never from other holds', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 20);
     await open(tenant, 50);
@@ -300,7 +300,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('still records and charges a request whose hold is not to be found', async () => {
+  it('still records and charges a request whose hold is missing', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     const outcome = await store.settle(settleOperation(tenant, randomUUID(), 4));
     expect(outcome).toEqual({ cost: 4, shortfall: 0, applied: true });
@@ -314,7 +314,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('charges nothing for a charge that is no number, and what there is for an endless one', async () => {
+  it('charges nothing for an invalid number, and all available credits for an infinite one', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     const outcomes = await Promise.all(
       [NaN, -5, Infinity].map((charge) =>

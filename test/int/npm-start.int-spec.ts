@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const API_KEY = 'sk-npm-start-test-key-0001';
 
-/** Errors that nobody catches, as a defect would make them. */
+/** Throws an unhandled error on a signal, like a bug would. */
 const BREAK_ON_SIGNAL = `
   process.on('SIGUSR2', () => { throw new Error('a defect'); });
   process.on('SIGWINCH', () => void Promise.reject(new Error('a defect')));
@@ -18,7 +18,7 @@ describe('npm start', () => {
   let database: TestDatabase;
   let vendor: FakeOpenAi;
   let gateway: SpawnedGateway;
-  /** Lets the vendor answer. */
+  /** Releases the vendor's answer. */
   let release: () => void;
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('npm start', () => {
     };
   });
   afterEach(async () => {
-    // Whatever of the group is left: npm, its shell or the service.
+    // Kills the rest of the group: npm, its shell or the service.
     signalGroup('SIGKILL');
     await gateway.stop('SIGKILL');
   });
@@ -49,7 +49,7 @@ describe('npm start', () => {
         HOME: process.env.HOME ?? '/',
         NODE_OPTIONS: `--no-warnings --import=data:text/javascript,${encodeURIComponent(BREAK_ON_SIGNAL)}`,
         DATABASE_URL: database.url,
-        // Each start would begin to install its packages; what builds it has a suite of its own.
+        // Each start would install its packages; the build has its own suite.
         GATEWAY_CONSOLE: 'off',
         GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
         GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
@@ -69,7 +69,7 @@ describe('npm start', () => {
     }
   };
 
-  /** Begins a request; what it brings comes once the vendor may answer. */
+  /** Starts a request; its answer comes once the vendor is released. */
   const ask = async (): Promise<() => Promise<{ status: number; connection: string | null }>> => {
     const answer = fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -95,20 +95,20 @@ describe('npm start', () => {
       ),
     );
 
-  /** What npm answers in the end; undefined when it is not over after a minute. */
+  /** npm's exit code; undefined when it has not exited after a minute. */
   const ended = (): Promise<number | null | undefined> =>
     Promise.race([
       new Promise<number | null>((resolve) => gateway.process.once('exit', resolve)),
       wait(60_000, undefined, { ref: false }),
     ]);
 
-  /** The shell between npm and the service has become the service. */
+  /** The service replaced the shell between npm and itself. */
   const servicePid = (): number => {
     const { pid } = gateway.process;
     return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
   };
 
-  it('tells the C library to give memory back, and lets running answers end when npm is told to stop', async () => {
+  it('makes the C library return memory, and finishes running answers on SIGTERM to npm', async () => {
     await start();
     const environment = readFileSync(`/proc/${servicePid()}/environ`, 'utf8').split('\0');
     expect(environment).toEqual(
@@ -130,20 +130,20 @@ describe('npm start', () => {
     await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
   });
 
-  it('does so after Ctrl-C, which reaches npm and the service, and comes from npm again', async () => {
+  it('does so on Ctrl-C, which reaches npm and the service, and is forwarded by npm', async () => {
     await start();
     const answer = await ask();
     const end = ended();
     signalGroup('SIGINT');
     await takesNoMore();
-    // Time for what npm passes on.
+    // npm forwards the signal meanwhile.
     await wait(300);
     release();
     expect(await answer()).toEqual({ status: 200, connection: 'close' });
     expect(await end).toBe(0);
   });
 
-  it('ends at once at a second Ctrl-C', async () => {
+  it('exits at once on a second Ctrl-C', async () => {
     await start();
     const answer = await ask();
     const end = ended();
@@ -155,7 +155,7 @@ describe('npm start', () => {
     await expect(answer()).rejects.toThrow();
   });
 
-  // npm passes the status on.
+  // npm returns the service's status.
   it.each(['npm start', 'main'] as const)(
     'finishes running answers after an uncaught exception and exits with status 1 (%s)',
     async (program) => {

@@ -18,7 +18,7 @@ const SPAN: SpanDraft = {
   attributes: {},
 };
 
-/** Keeps what is said instead of printing it. */
+/** Records log lines instead of printing them. */
 class ListeningLogger extends Logger {
   readonly said: string[] = [];
 
@@ -45,7 +45,7 @@ describe("the operator's exporters", () => {
   });
   afterAll(() => new Promise((resolve) => collector.close(resolve)));
 
-  it('say that the collector refuses traces and metrics, and when it takes them again', async () => {
+  it('log when the collector refuses traces and metrics, and when it accepts them again', async () => {
     const logger = new ListeningLogger();
     const exporters = startExporters(
       {

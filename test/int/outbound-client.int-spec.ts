@@ -20,7 +20,7 @@ function makeClient(options: OutboundClientOptions = { allowPrivate: true }): Ou
   return client;
 }
 
-/** A receiver on loopback; answers with its port. */
+/** Starts a receiver on loopback and returns its port. */
 async function receive(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<number> {
@@ -63,7 +63,7 @@ describe(OutboundClient.name, () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('calls %i a failure; one that may pass: %s', async (status, retryable) => {
+  ])('fails on %i; retryable: %s', async (status, retryable) => {
     let calls = 0;
     const port = await receive((_request, response) => {
       calls++;
@@ -96,7 +96,7 @@ describe(OutboundClient.name, () => {
     }
   });
 
-  it('believes a status whose answer never ends, and breaks it off', async () => {
+  it('accepts a status whose answer never ends, and disconnects', async () => {
     let broken = false;
     const port = await receive((_request, response) => {
       response.writeHead(200).write('x');
@@ -110,7 +110,7 @@ describe(OutboundClient.name, () => {
     await until(() => broken);
   });
 
-  it('reads no more of an answer than it has to', async () => {
+  it('reads no more of an answer than necessary', async () => {
     let sent = 0;
     const port = await receive((_request, response) => {
       const chunk = Buffer.alloc(64 * 1024);
@@ -143,15 +143,15 @@ describe(OutboundClient.name, () => {
       Object.assign(process.env, before);
     });
     expect(await post(makeClient(), port)).toEqual({ ok: true, status: 204 });
-    // A proxy does not lift the rule on addresses.
+    // A proxy does not override the address rule.
     const strict = makeClient({ allowPrivate: false });
     expect(await post(strict, port)).toMatchObject({ ok: false });
     expect(proxied).toBe(0);
   });
 
-  it('says that a connection was broken off or refused, and throws nothing', async () => {
+  it('reports interrupted and refused connections, and throws nothing', async () => {
     const reset = await receive((request) => request.socket.resetAndDestroy());
-    // What is never read never ends, and such a socket would keep the process up.
+    // An unread socket never ends and would keep the process alive.
     const garbage = createTcpServer((socket) => socket.resume().end('what?')).listen(
       0,
       '127.0.0.1',
@@ -176,7 +176,7 @@ describe(OutboundClient.name, () => {
     ['nonsense', {}],
     ['http://public.example/', { 'X-A': 'a\r\nX-B: c' }],
     ['http://public.example/', { Host: 'other' }],
-  ])('does not even try %s with %j', async (url, headers) => {
+  ])('rejects %s with %j without a connection', async (url, headers) => {
     const resolveName = (): never => {
       throw new Error('looked up');
     };
@@ -188,7 +188,7 @@ describe(OutboundClient.name, () => {
     });
   });
 
-  it('does not follow a name that is public when it is configured and private afterwards', async () => {
+  it('does not connect to a name that is public when configured and private later', async () => {
     let calls = 0;
     const port = await receive((_request, response) => {
       calls++;
@@ -209,7 +209,7 @@ describe(OutboundClient.name, () => {
       status: undefined,
     });
     expect(calls).toBe(0);
-    // It was there to be reached.
+    // The server was reachable.
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const LIMITS = { maxBytes: 100_000_000, maxBytesPerTenant: 10_000_000 };
 const SECRET = 'a-secret-for-tests-of-enough-length';
-/** What an entry counts beside its value. */
+/** Bytes counted per entry besides its value. */
 const OVERHEAD = 828;
 
 describeWithRedis(RedisCacheStore.name, () => {
@@ -35,7 +35,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     await redis.stop();
   });
 
-  it('gives every instance the bytes that one was given, at once', async () => {
+  it('returns the bytes that another instance stored, at once', async () => {
     const value = Buffer.from([0, 255, 13, 10, 128, 0]);
     stores[0]!.set('tenant', 'bytes', value, 60);
     expect(await stores[0]!.get('bytes')).toEqual(value);
@@ -44,7 +44,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it('forgets a value when its time is over', async () => {
+  it('expires values', async () => {
     stores[0]!.set('tenant', 'short', Buffer.from('x'), 60);
     expect(await stores[0]!.get('short')).toBeDefined();
     const operator = new Redis(redis.url);
@@ -57,7 +57,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     expect(await stores[1]!.get('short')).toBeUndefined();
   });
 
-  it('finds only values that were written with the secret and under their own key', async () => {
+  it('finds only values written with the secret under their own key', async () => {
     const operator = new Redis(redis.url);
     closing.push(() => operator.disconnect());
     const foreign = withPatience(
@@ -86,7 +86,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it('gives back four megabytes', async () => {
+  it('returns four megabytes', async () => {
     const value = Buffer.alloc(4_000_000, 'answer ');
     stores[0]!.set('tenant', 'large', value, 60);
     expect((await stores[0]!.get('large'))?.equals(value)).toBe(true);
@@ -112,7 +112,7 @@ describeWithRedis(RedisCacheStore.name, () => {
       operator.disconnect();
     });
 
-    /** Resolves when what was set before is there. */
+    /** Resolves when all earlier writes have arrived. */
     const settled = () => Promise.all(two.map((store) => store.bytesInUse()));
     const kept = (names: readonly string[]) =>
       Promise.all(names.map(async (name) => (await two[0]!.get(name)) !== undefined));
@@ -122,14 +122,14 @@ describeWithRedis(RedisCacheStore.name, () => {
     };
     const named = (prefix: string, count: number) =>
       Array.from({ length: count }, (_, at) => `${prefix}${at}`);
-    /** What Redis really has, in bytes of values and what counts for each. */
+    /** Bytes that Redis holds, values and overhead. */
     const reallyKept = async () => {
       const keys = await operator.keys('gateway:cache:*');
       const lengths = await Promise.all(keys.map((key) => operator.strlen(key)));
       return lengths.reduce((sum, length) => sum + length + 800, 0);
     };
 
-    it('keeps so much for one tenant over all instances at once, whose oldest go', async () => {
+    it('apply per tenant over all instances: the oldest entries go', async () => {
       await setAll('other', ['theirs']);
       await setAll('tenant', named('a', 30));
       expect(await reallyKept()).toBe(200_000 + 20_000);
@@ -137,24 +137,24 @@ describeWithRedis(RedisCacheStore.name, () => {
       expect(await kept(['theirs'])).toEqual([true]);
       const own = await kept(named('a', 30));
       expect(own.filter(Boolean)).toHaveLength(10);
-      // Redis hears both in an order of its own, but each of them in its order.
+      // Redis interleaves the instances, but keeps the order of each.
       for (const instance of [0, 1]) {
         const kept = own.filter((_, at) => at % 2 === instance);
         expect(kept).toEqual(kept.toSorted((one, other) => Number(one) - Number(other)));
       }
     });
 
-    it('keeps so much for all tenants together, of whom the oldest go', async () => {
+    it('apply to all tenants together: the oldest entries go', async () => {
       for (const tenant of ['a', 'b', 'c', 'd']) await setAll(tenant, named(tenant, 8));
       expect(await reallyKept()).toBe(400_000);
       expect(await two[0]!.bytesInUse()).toBe(400_000);
       const keptOf = async (tenant: string) =>
         (await kept(named(tenant, 8))).filter(Boolean).length;
-      // Of those of `b`, Redis hears the two instances in an order of its own.
+      // The order of entries of `b` depends on how Redis interleaves the instances.
       expect(await Promise.all(['a', 'b', 'c', 'd'].map(keptOf))).toEqual([0, 4, 8, 8]);
     });
 
-    it('counts an entry once however often it is kept, and one that has ended not at all', async () => {
+    it('count an entry once however often it is stored, and an expired one not at all', async () => {
       for (let times = 0; times < 15; times++) await setAll('tenant', ['same']);
       expect(await two[0]!.bytesInUse()).toBe(20_000);
       await setAll('tenant', named('short', 9), 1);
@@ -164,7 +164,7 @@ describeWithRedis(RedisCacheStore.name, () => {
       expect(await kept(['same', 'next0', 'next8'])).toEqual([true, true, true]);
     });
 
-    it('forgets its counts with the entries, when Redis comes back empty', async () => {
+    it('reset with the entries when Redis comes back empty', async () => {
       await setAll('tenant', named('a', 10));
       await operator.flushall();
       await setAll('tenant', named('b', 10));
@@ -172,7 +172,7 @@ describeWithRedis(RedisCacheStore.name, () => {
       expect(await two[0]!.bytesInUse()).toBe(200_000);
     });
 
-    it('does not keep what is longer than all that a tenant may have', async () => {
+    it('exclude entries larger than a tenant’s share', async () => {
       two[0]!.set('tenant', 'long', Buffer.alloc(200_000), 60);
       await settled();
       expect(await kept(['long'])).toEqual([false]);
@@ -180,7 +180,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     });
   });
 
-  it('gives up half of what it keeps when Redis has no memory left, and goes on', async () => {
+  it('evicts half of its entries when Redis is out of memory, and continues', async () => {
     const ownRedis = await startTestRedis();
     const operator = new Redis(ownRedis.url);
     const store = withPatience(new RedisCacheStore(ownRedis.url, LIMITS, SECRET));
@@ -190,14 +190,14 @@ describeWithRedis(RedisCacheStore.name, () => {
       await until(async () => (await store.bytesInUse()) === 50 * (100_000 + OVERHEAD));
       const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
       await operator.config('SET', 'maxmemory', used);
-      // Redis frees buffers of earlier commands meanwhile, so the first of these writes may still fit.
+      // Redis frees buffers meanwhile, so the first of these writes may still fit.
       let written = 50;
       await until(() => {
         if (warnings.mock.calls.some(([text]) => String(text).includes('OOM'))) return true;
         store.set('tenant', `k${written++}`, Buffer.alloc(100_000), 60);
         return false;
       });
-      // Others can write again, as the queue does.
+      // Other clients, such as the queue, can write again.
       await operator.set('of the queue', Buffer.alloc(1_000_000));
       let bytes = 0;
       await until(async () => {
@@ -215,7 +215,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     }
   });
 
-  it('leaves half of a Redis with a limit to others, and tells of one that drops keys', async () => {
+  it('leaves half of a limited Redis to others, and warns when it drops keys', async () => {
     const ownRedis = await startTestRedis();
     const operator = new Redis(ownRedis.url);
     await operator.config('SET', 'maxmemory', 16_000_000);
@@ -240,7 +240,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     }
   });
 
-  it('has nothing while Redis is away, says so once, and returns to it', async () => {
+  it('finds nothing during an outage of Redis, logs it once, and recovers', async () => {
     const ownRedis = await startTestRedis();
     const store = withPatience(new RedisCacheStore(ownRedis.url, LIMITS, SECRET));
     await store.onModuleInit();
@@ -272,7 +272,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     }
   });
 
-  it('waits a tenth of a second for a Redis that hangs, and then not at all for a while', async () => {
+  it('waits a tenth of a second for a hanging Redis, and then not at all for a while', async () => {
     const ownRedis = await startTestRedis();
     const store = new RedisCacheStore(ownRedis.url, LIMITS, SECRET);
     await store.onModuleInit();

@@ -32,7 +32,7 @@ describeWithRedis(RedisChannel.name, () => {
     warnings.mockClear();
   });
 
-  /** What a channel hears on a topic, with `back` for each time that it listens anew. */
+  /** Returns what a channel receives on a topic, with `back` whenever it subscribes again. */
   async function heardBy(channel: RedisChannel, topic = 'letters'): Promise<string[]> {
     const heard: string[] = [];
     channel.listen(
@@ -44,7 +44,7 @@ describeWithRedis(RedisChannel.name, () => {
     return heard;
   }
 
-  it('tells all, who says it too, in one order, and nobody of another topic or database', async () => {
+  it('delivers to all, the sender included, in one order, and not to other topics or databases', async () => {
     const elsewhere = new RedisChannel(`${redis.url}/1`);
     await elsewhere.onModuleInit();
     const [one, two, other] = [
@@ -65,7 +65,7 @@ describeWithRedis(RedisChannel.name, () => {
     elsewhere.onApplicationShutdown();
   });
 
-  it('says so where nobody is told, once aloud, and that it is back', async () => {
+  it('reports undelivered messages, logs the outage once, and reports its end', async () => {
     const heard = await heardBy(far);
     await proxy.cut();
     await until(async () => !(await far.publish('letters', 'lost')));

@@ -62,7 +62,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
     expect(first.find(({ refused }) => refused)).toMatchObject({
       refused: { index: 1, remaining: 0 },
     });
-    // Those that were refused have left the tokens as they were: 300 of them.
+    // The refused ones have not used tokens: 300 are left.
     const { minute } = taken[0]!;
     await limiters[1]!.correct([{ name: parts[1]!.name, amount: -60 }], minute);
     const second = await takeAll();
@@ -70,7 +70,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
     expect(second.find(({ refused }) => refused)).toMatchObject({
       refused: { index: 0, remaining: 6 },
     });
-    // What was counted in a minute that is over is not given back in this one.
+    // Counts of an earlier minute are not returned to this one.
     const tokens = (amount: number) => [{ name: parts[0]!.name, amount }];
     await limiters[0]!.correct(tokens(-500), minute - 1);
     expect(await limiters[0]!.takeParts(parts)).toMatchObject({ refused: { index: 0 } });
@@ -88,7 +88,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
     expect(decision.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('goes on by itself while Redis is away, says so once, and returns to it', async () => {
+  it('counts per instance during an outage of Redis, logs it once, and recovers', async () => {
     const ownRedis = await startTestRedis();
     const limiter = withPatience(new RedisRateLimiter(ownRedis.url));
     await limiter.onModuleInit();
@@ -109,7 +109,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
       try {
         const other = withPatience(new RedisRateLimiter(restarted.url));
         await other.onModuleInit();
-        // Once it counts in Redis again, another instance sees what it has counted.
+        // Once it counts in Redis again, another instance sees its counts.
         await until(async () => {
           const shared = callerWith(10);
           await limiter.take(shared);

@@ -17,21 +17,21 @@ import type { Report } from '../../src/operator/replay/report.js';
 const DAY = ['--from', '2026-01-13', '--to', '2026-01-14'];
 const REQUESTS = 120;
 const TABLES = ['request_logs', 'ledger_entries', 'accounts', 'holds', 'audit_log', 'instances'];
-/** Credits of the poor tenant beyond what it spent: enough for one more hold, and for no dearer day. */
+/** Credits of the poor tenant beyond its spend: enough for one more hold, but not for a more expensive day. */
 const POOR_LEFT = 14_000;
 
-/** So that a few rows are many files, of many groups each. */
+/** Small files, so that a few rows fill many of them, with many groups each. */
 class SmallFiles extends RequestLogArchiveService {
   protected override readonly sizes = { file: 60, group: 20 };
 }
 
-/** What a request costs at openai and at azure; each comes when the one before has ended. */
+/** Costs of a request at openai and at azure; each request starts when the previous one has ended. */
 const costsOf = (index: number) => ({
   openai: 500 + index + 2 * (40 + index),
   azure: 2 * (500 + index) + 3 * (40 + index),
 });
 
-/** `npm run gateway -- replay` over a day of the log of two tenants, one of which is poor. */
+/** Tests `npm run gateway -- replay` over a day of two tenants' logs, one of them poor. */
 describe('replay', () => {
   let testDatabase: TestDatabase;
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
@@ -65,7 +65,7 @@ describe('replay', () => {
     return runOperatorCommand(environment, ...words);
   }
 
-  /** A request each 5 minutes, of which each tenth was answered by the second provider. */
+  /** A request every 5 minutes; every tenth was answered by the second provider. */
   async function seed(name: string, left: number): Promise<void> {
     const { database } = testDatabase;
     const { rows } = await database.query<{ tenant: string; key: string }>(
@@ -86,7 +86,7 @@ describe('replay', () => {
         ...{ promptTokens: 500 + index, completionTokens: 40 + index, vendorCost: charged },
         ...{ firstTokenMs: 300, latencyMs: 1_300, generationTimeMs: 1_000, streamed: true },
         attempts: [attempt({ route: `${provider}/${MODEL}`, vendor_cost: charged })],
-        // Of every other one it is known that it asked for nothing that bears on this.
+        // Every other row records that its options do not matter here.
         otherUsage: index % 2 === 0 ? '{"asked":{"n":1}}' : null,
       });
     }
@@ -115,7 +115,7 @@ describe('replay', () => {
     return { ...done, report };
   }
 
-  /** Of each table how many rows it has, and by which transaction the latest of them was written. */
+  /** Returns each table's row count and the latest transaction that wrote to it. */
   async function written(): Promise<unknown> {
     const { rows } = await testDatabase.database.query(
       TABLES.map(
@@ -126,7 +126,7 @@ describe('replay', () => {
     return rows;
   }
 
-  it('costs without a change what the ledger charged, and writes nothing', async () => {
+  it('costs what the ledger charged when nothing changes, and writes nothing', async () => {
     const before = await written();
     const { code, errors, output, report } = await runReplay();
     expect({ code, errors: errors.replace(/^.*were read.*\n/, '') }).toEqual({
@@ -143,7 +143,7 @@ describe('replay', () => {
     expect(output).toContain('(+0.00 %)');
   });
 
-  it('moves what a vendor served to the second at its prices, as far as credits reach', async () => {
+  it('moves a vendor’s requests to the second one at its prices, as far as credits suffice', async () => {
     const page = join(folder, 'report.html');
     const words = ['--without', 'openai', '--fault', 'gone', '--html', page];
     const { code, report } = await runReplay(...words);
@@ -178,7 +178,7 @@ describe('replay', () => {
     expect(readFileSync(page, 'utf8')).toContain('&lt;/script&gt;poor');
   });
 
-  it('takes it away for an hour, from one moment to the next', async () => {
+  it('removes a vendor for an hour', async () => {
     const { report } = await runReplay(
       ...['--without', `openai:${MODEL}`, '--fault', 'gone'],
       ...['--without-from', '2026-01-13T02:00Z', '--without-to', '2026-01-13T03:00Z'],
@@ -194,20 +194,20 @@ describe('replay', () => {
   });
 
   it.each([
-    ['nothing is beyond', 0, ['--max-failures', '50%', '--max-402', '100', '--max-429', '0']],
-    ['a bound is passed', 1, ['--max-added-p95', '100ms']],
+    ['all bounds hold', 0, ['--max-failures', '50%', '--max-402', '100', '--max-429', '0']],
+    ['a bound is exceeded', 1, ['--max-added-p95', '100ms']],
     [
-      'another is passed',
+      'another bound is exceeded',
       1,
       ['--max-added-p95', '60000', '--scale', '2', '--max-cost-increase', '50%'],
     ],
-  ])('says by its exit code that %s', async (_, code, bounds) => {
+  ])('returns an exit code that says %s', async (_, code, bounds) => {
     const done = await runReplay('--without', 'openai', ...bounds);
     expect(done.code).toBe(code);
     expect(done.report().passed_bounds).toHaveLength(code);
   });
 
-  it('says that nothing went to what was to be taken away', async () => {
+  it('warns when no request went to the removed vendor', async () => {
     const { output } = await runReplay('--without', 'nobody');
     expect(output).toContain('Warning: nothing went to nobody');
   });
@@ -223,12 +223,12 @@ describe('replay', () => {
     [['--max-failures', '1'], '--max-failures must be a share in per cent'],
     [['--max-402', 'none'], '--max-402 must be an integer'],
     [['--nonsense', '1'], "Unknown option '--nonsense'"],
-  ])('does not take %j', async (words, message) => {
+  ])('rejects %j', async (words, message) => {
     const { code, errors } = await runReplay(...words);
     expect({ code, errors }).toEqual({ code: 2, errors: expect.stringContaining(message) });
   });
 
-  it('says that there is nothing in a window without requests', async () => {
+  it('reports a window without requests', async () => {
     const { code, errors } = await runReplay('--from', '2025-01-13', '--to', '2025-01-14');
     expect({ code, errors }).toEqual({
       code: 2,
@@ -236,7 +236,7 @@ describe('replay', () => {
     });
   });
 
-  it('refuses what is no replay of what was, unless it is taken all the same', async () => {
+  it('rejects a replay that deviates from the past, unless told to accept it', async () => {
     await testDatabase.database.query(
       `UPDATE request_logs SET cost = cost * 2, model_charge = model_charge * 2`,
     );
@@ -251,7 +251,7 @@ describe('replay', () => {
     );
   });
 
-  it('meets limits per minute when requests come faster, and says whose', async () => {
+  it('reaches limits per minute when requests come faster, and names them', async () => {
     await testDatabase.database.query(
       `UPDATE api_keys SET rate_limit_per_minute = 10 FROM tenants
        WHERE tenants.id = tenant_id AND tenants.name = 'rich'`,
@@ -259,7 +259,7 @@ describe('replay', () => {
     const words = ['--speed', '60', '--uncalibrated', '--max-429'];
     const { code, report, output } = await runReplay(...words, '0');
     expect(code).toBe(1);
-    // One each 5 seconds, so two of each minute's twelve.
+    // One every 5 seconds, so two of each minute's twelve.
     const groups = report().groups.map(({ tenant, model, before, after }) => ({
       ...{ tenant, model, was: before.too_many, would: after.too_many },
     }));
@@ -279,7 +279,7 @@ describe('replay', () => {
 
     beforeAll(async () => {
       const { database } = testDatabase;
-      // A limit of which a part was spent before the window began.
+      // Part of this limit was spent before the window.
       await database.query('UPDATE api_keys SET monthly_spend_limit = 100000000');
       await database.query(
         `INSERT INTO key_months (api_key_id, month, spent)
@@ -303,7 +303,7 @@ describe('replay', () => {
         S3_REGION: s3.config.region,
       });
 
-    it('says that it is not read without its bucket', async () => {
+    it('cannot be read without its bucket', async () => {
       const { code, errors } = await runReplay();
       expect({ code, errors }).toEqual({
         code: 2,
@@ -311,7 +311,7 @@ describe('replay', () => {
       });
     });
 
-    it('comes to the same as it did in the database', async () => {
+    it('has the same result as in the database', async () => {
       withBucket();
       const { code, report } = await runReplay('--without', 'openai', '--fault', 'gone');
       expect(code).toBe(0);
@@ -319,7 +319,7 @@ describe('replay', () => {
       expect(before.all.before).toMatchObject({ requests: 2 * REQUESTS, cost });
     });
 
-    it('is played with what the database has, in the order of both', async () => {
+    it('is merged with the rows of the database in order', async () => {
       const { database } = testDatabase;
       const { rows } = await database.query<{ tenant: string; key: string }>(
         `SELECT tenants.id AS tenant, api_keys.id AS key
@@ -339,7 +339,7 @@ describe('replay', () => {
       });
     });
 
-    it('says that the bucket cannot be reached', async () => {
+    it('reports an unreachable bucket', async () => {
       Object.assign(withBucket(), { S3_ENDPOINT: 'http://127.0.0.1:9' });
       const { code, errors } = await runReplay();
       withBucket();

@@ -38,7 +38,7 @@ const PAIRS = DIMENSIONS.flatMap((one, index) =>
 );
 const NOW_MS = Date.UTC(2026, 2, 10, 12);
 const minutesAgo = (minutes: number) => new Date(NOW_MS - minutes * 60_000);
-/** Over months, days, hours and what they cut. */
+/** Months, days, hours and partial ones. */
 const RANGES: Range[] = [
   {},
   { start: minutesAgo(60_003), end: minutesAgo(901) },
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** A row that has what the others have by other turns. */
+/** A row that combines the values of the others in varying ways. */
 function someRow(index: number, keys: readonly string[]): Partial<RequestLogRow> {
   const failed = index % 7 === 0;
   return {
@@ -107,7 +107,7 @@ function valueOf(row: RequestLogRow, dimension: string): string | null {
   }
 }
 
-/** What the groups have to be, from the rows themselves. */
+/** Computes the expected groups from the rows. */
 function addUp(rows: readonly RequestLogRow[], dimensions: readonly string[]) {
   const groups = new Map<string, number[]>();
   for (const row of rows) {
@@ -172,7 +172,7 @@ describe('the series of requests', () => {
     await rollUpAll(database, rollUp);
     await insert(100, 170);
     await rollUpAll(database, rollUp);
-    // A row that was taken for crashed settles after all, as the trigger sees it.
+    // A row that was swept as crashed settles after all.
     for (const index of [20, 150]) {
       const row = rows[index]!;
       Object.assign(row, { cost: 999, vendorCost: 1_000, endUser: 'late', tags: { team: 'c' } });
@@ -183,7 +183,7 @@ describe('the series of requests', () => {
       );
       if (index === 20) await rollUpAll(database, rollUp);
     }
-    // Some stay out of the sums.
+    // These are not rolled up.
     await insert(170, 200);
   });
 
@@ -215,8 +215,8 @@ describe('the series of requests', () => {
       { provider: 'one', model: 'sandbox/echo', endpoint: 'chat' },
       (row) => row.provider === 'one' && row.model === 'sandbox/echo' && row.endpoint === 'chat',
     ],
-    ['what nobody has', { endUser: 'nobody' }, () => false],
-  ])('add up exactly what has %s', async (_, filters, isLeft) => {
+    ['an unused value', { endUser: 'nobody' }, () => false],
+  ])('add up exactly with a filter for %s', async (_, filters, isLeft) => {
     for (const groupBy of ['model,day', 'end_user,tag:team', 'hour']) {
       for (const range of RANGES) {
         const { groups } = await groupsOf(groupBy, range, filters);
@@ -226,7 +226,7 @@ describe('the series of requests', () => {
     }
   });
 
-  it('add up exactly over any span, as rows and as both kinds of sums', async () => {
+  it('add up exactly over any range, as rows and as both kinds of sums', async () => {
     const asked = ['day', 'model', 'end_user,hour', 'tag:env', 'tag:team,month', 'route,api_key'];
     const onlyAnn = { endUser: 'ann' };
     for (let turn = 0; turn < 30; turn++) {
@@ -246,7 +246,7 @@ describe('the series of requests', () => {
     }
   });
 
-  it('show the dearest groups, times in their order, and what all come to', async () => {
+  it('return the most expensive groups, times in order, and the total', async () => {
     const all = await groupsOf('end_user,api_key', {});
     const some = await reader.groups({
       tenantId,
@@ -266,14 +266,14 @@ describe('the series of requests', () => {
     ['everything', {}, () => true],
     ['a tag', { tags: { team: 'a' } }, ({ tags }) => tags?.team === 'a'],
     ['an end user', { endUser: 'ann' }, ({ endUser }) => endUser === 'ann'],
-    ['a tenant of its own', { tenantId, status: 'error' }, ({ status }) => status === 'error'],
+    ['a tenant', { tenantId, status: 'error' }, ({ status }) => status === 'error'],
     [
-      'several things',
+      'several filters',
       { endUser: 'ann', tags: { team: 'a' }, status: 'success' },
       (row) => row.endUser === 'ann' && row.tags?.team === 'a' && row.status === 'success',
     ],
     [
-      'a provider and a status, or more',
+      'a provider, a model and a minimum cost',
       { provider: 'two', model: 'sandbox/echo', minCost: 9 },
       (row) => row.provider === 'two' && row.model === 'sandbox/echo' && row.cost >= 9,
     ],
@@ -282,11 +282,7 @@ describe('the series of requests', () => {
       { ...RANGES[1]!, provider: 'one' },
       (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
     ],
-    [
-      'at least so many credits',
-      { minCost: 300, maxCost: 400 },
-      ({ cost }) => cost >= 300 && cost <= 400,
-    ],
+    ['a cost range', { minCost: 300, maxCost: 400 }, ({ cost }) => cost >= 300 && cost <= 400],
   ])('find every row of all tenants once, newest first, with %s', async (_, filters, isLeft) => {
     const found: TenantLogRow[] = [];
     const list = new RequestLogOverTenantsReader(database, noArchive());
@@ -328,7 +324,7 @@ describe('the series of requests', () => {
       (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
     ],
     ['credits', { minCost: 300, maxCost: 400 }, ({ cost }) => cost >= 300 && cost <= 400],
-    ['what nobody has', { endpoint: 'none' }, () => false],
+    ['an unused value', { endpoint: 'none' }, () => false],
   ])("count and page a tenant's list, and export it, with %s", async (_, filters, isLeft) => {
     const list = new RequestLogReader(database, noArchive());
     const expected = rows
@@ -367,7 +363,7 @@ describe('the series of requests', () => {
     expect(exported).toEqual(expected);
   });
 
-  it('take off what was given back, as the ledger has it, where that is asked for', async () => {
+  it('subtract refunds like the ledger, if requested', async () => {
     const given = [3, 4, 150, 199].map((index) => rows[index]!);
     const refunds = [
       ...given.map(({ requestId, createdAt, cost }) => ({ requestId, at: createdAt, cost })),
@@ -420,7 +416,7 @@ describe('the series of requests', () => {
   });
 
   it.each([true, false])(
-    'tell what they can be filtered by, the most frequent first: %s',
+    'list the values they can be filtered by, the most frequent first: %s',
     async (isWhole) => {
       const [behind, again] = [isWhole ? 'facet_id' : '-1', 'series_id'].map(
         (value) => `UPDATE request_log_progress SET facet_id = ${value}`,
@@ -442,7 +438,7 @@ describe('the series of requests', () => {
     },
   );
 
-  it('tell what was written after a row, the latest first', async () => {
+  it('return rows written after a given row, the latest first', async () => {
     const list = new RequestLogOverTenantsReader(database, noArchive());
     const filters = { tenantId, provider: 'one' };
     const newer = await list.newer(filters, '0', 1_000);
@@ -456,7 +452,7 @@ describe('the series of requests', () => {
     expect(await list.newer({ ...filters, ...RANGES[3] }, newer[0]?.id ?? '0', 9)).toEqual([]);
   });
 
-  it('tell tenants apart, and add all of them up by whole hours', async () => {
+  it('distinguish tenants, and add all of them up by whole hours', async () => {
     const other = randomUUID();
     await insertRequestLogRow(database, other, {
       cost: 7,
@@ -489,8 +485,8 @@ describe('the series of requests', () => {
   });
 });
 
-describe('a tenant with more series than are kept apart', () => {
-  it('has exact sums over everything, by end user and by key, and a rest', async () => {
+describe('a tenant beyond the limit of separate series', () => {
+  it('has exact sums in total, by end user and by key, and a rest', async () => {
     const tenantId = randomUUID();
     const few = new RequestLogRollUpService(database);
     few.seriesOfMonth = { most: 5, mostOfAll: 8 };
@@ -532,7 +528,7 @@ describe('a tenant with more series than are kept apart', () => {
       `SELECT count(*) FROM request_log_series WHERE tenant_id = $1 AND kind = 'each'`,
       [tenantId],
     );
-    // The bounds, and what the batches brought that were under way.
+    // The limits, and the series of batches in progress.
     expect(kept[0]!.count).toBeLessThanOrEqual(8 + 8);
   });
 });
@@ -561,7 +557,7 @@ describe('sums of facets', () => {
     return rows[0]!.in_step ? rows[0]!.facets_from : 'behind';
   };
 
-  it('are made anew from the series once an older instance has added to those alone', async () => {
+  it('are rebuilt from the series once an older instance has written only those', async () => {
     const tenantId = randomUUID();
     const keys = [randomUUID(), randomUUID()];
     const rows: RequestLogRow[] = [];
@@ -576,7 +572,7 @@ describe('sums of facets', () => {
     const whole = await answers(tenantId);
     expect(whole[0][0]).toEqual(addUp(rows, ['end_user']));
 
-    // What facets have is not read while they may lack something.
+    // Facets are not read while they may be incomplete.
     await database.query(
       `UPDATE request_log_facet_sums SET requests = requests + 1 WHERE tenant_id = $1`,
       [tenantId],
@@ -592,7 +588,7 @@ describe('sums of facets', () => {
     expect(later[0][0]).toEqual(addUp(rows, ['end_user']));
 
     await database.query('UPDATE request_log_progress SET facets_again_at = now()');
-    // Two at once make each day once.
+    // Two instances at once rebuild each day once.
     await Promise.all([rollUp.rollUpNow(), new RequestLogRollUpService(database).rollUpNow()]);
     expect(await progress()).toBe(-Infinity);
     expect(await answers(tenantId)).toEqual(later);
@@ -603,7 +599,7 @@ describe('sums of facets', () => {
     );
     expect(counted[0]!.requests).toBe(60);
 
-    // It takes corrections for the series alone, too.
+    // Corrections of the series alone are included, too.
     const settle = () =>
       database.query(
         'UPDATE request_logs SET cost = cost + 1, model_charge = cost + 1 WHERE id = $1',
@@ -619,7 +615,7 @@ describe('sums of facets', () => {
     await insert(60, 61);
     await rollUpAll(database, rollUp);
     expect(await progress()).toBe(Infinity);
-    // From there on backwards, as the days after have none.
+    // Only from there backwards, as later days have none.
     await database.query(
       `UPDATE request_log_progress SET facets_again_at = now(), facets_from = '2026-06-01'`,
     );
@@ -627,7 +623,7 @@ describe('sums of facets', () => {
     expect(await progress()).toBe(-Infinity);
   });
 
-  it('lose end users and tags of a deleted tenant as its series do, and nothing of its sums', async () => {
+  it('lose end users and tags of a deleted tenant like its series, but none of its sums', async () => {
     const tenantId = randomUUID();
     const keys = [randomUUID(), randomUUID()];
     const other = randomUUID();

@@ -123,7 +123,7 @@ async function readAll(config: AppConfig) {
 }
 
 describe('secret rotate', () => {
-  it('encrypts all that is stored with the new secret, and tells what cannot be opened', async () => {
+  it('re-encrypts everything stored with the new secret, and reports what cannot be decrypted', async () => {
     const [old, between, current] = [configOf(OLD), configOf(NEW, OLD), configOf(NEW)];
     const keys = [];
     // More than a batch.
@@ -135,7 +135,7 @@ describe('secret rotate', () => {
     const signer = keyNameOf(await signingKeys(old).sign({}, 'test'));
     const providerKey = await storeProviderKey(old);
 
-    // While it runs, both kinds of instances open everything.
+    // Meanwhile, instances with either setting can decrypt everything.
     const [first, second] = await Promise.all([rotate(between), rotate(between)]);
     expect([first.code, second.code]).toEqual([0, 0]);
     expect(first.output).toContain(`not opened by any secret: ${lost}`);
@@ -149,7 +149,7 @@ describe('secret rotate', () => {
     expect(signature).toMatch(/^t=0,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
     expect(before).not.toBe(secret);
     expect(keyNameOf(await signingKeys(current).sign({}, 'test'))).toEqual(signer);
-    // An instance that has another secret takes nobody's key away; what was given up is made anew.
+    // An instance with another secret removes no keys; discarded ones are created again.
     await expect(signingKeys(configOf(LOST)).sign({}, 'test')).rejects.toThrow(DecryptionError);
     expect(keyNameOf(await signingKeys(current).sign({}, 'test'))).toEqual(signer);
     await noteFingerprint(secretFingerprint(LOST));
@@ -158,7 +158,7 @@ describe('secret rotate', () => {
     await noteFingerprint(secretFingerprint(NEW));
     expect(await openProviderKey(current, providerKey)).toBe(`key of ${providerKey}`);
 
-    // An instance that had the old one as its current still wrote; the command is run again.
+    // An instance whose current secret is the old one still wrote; the command is run again.
     const late = await storeCredential(configOf(OLD, NEW));
     const again = await rotate(between);
     expect(again.output).toContain('Provider credentials: 1 encrypted anew, 205 were current');
@@ -171,15 +171,15 @@ describe('secret rotate', () => {
     expect(audit.rows).toEqual([{ actor_kind: 'command', after }]);
   });
 
-  it('makes a new secret for an embedded database, and lets the old one go', async () => {
+  it('creates a new secret for an embedded database and drops the old one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-rotate-'));
     try {
-      // Like the embedded one: the secret lies in the data folder.
+      // Like with the embedded database, the secret is in the data folder.
       const config = { ...configOf(OLD), secret: undefined, dataDirectory: folder };
       const [before] = gatewaySecrets(config);
       const id = await storeCredential(config);
       const running = rotateSecret(config, testDatabase.database, () => undefined, 300);
-      // A service that runs meanwhile reads and writes on.
+      // A running service keeps reading and writing.
       while (gatewaySecrets(config).length === 1)
         await new Promise((resolve) => setTimeout(resolve, 10));
       const [current, previous] = gatewaySecrets(config);

@@ -10,10 +10,10 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Beyond any test's duration, so that only the tests about the limit reach it. */
 const LIMIT_MS = 600_000;
 
-/** What a caller sees on one connection. */
+/** A caller's view of one connection. */
 class Connection {
   received = '';
-  /** `end` for a proper one, or the error's code. */
+  /** `end` for a proper close, or the error's code. */
   readonly over: Promise<string>;
 
   private constructor(private readonly socket: Socket) {
@@ -42,7 +42,7 @@ class Connection {
 describe(ServerDrain.name, () => {
   let server: Server;
   let drain: ServerDrain;
-  /** Responses that wait for the test. */
+  /** Responses that the test has yet to answer. */
   let open: ServerResponse[];
 
   beforeEach(async () => {
@@ -64,7 +64,7 @@ describe(ServerDrain.name, () => {
     await connection.hasReceived('done');
   };
 
-  it('tells the caller of an answer that has not begun to keep the connection no longer', async () => {
+  it('sends Connection: close with answers that have not started', async () => {
     const connection = await Connection.open(server);
     connection.ask();
     const response = await nextResponse();
@@ -75,7 +75,7 @@ describe(ServerDrain.name, () => {
     await drained;
   });
 
-  it('serves on before it drains, each connection for one more answer', async () => {
+  it('keeps serving before it drains, one more answer per connection', async () => {
     const early = await Connection.open(server);
     await answered(early);
     drain.announce();
@@ -88,7 +88,7 @@ describe(ServerDrain.name, () => {
     await drain.drain(LIMIT_MS);
   });
 
-  it('lets an answer end that has begun, and then closes its connection', async () => {
+  it('lets a started answer end, and then closes its connection', async () => {
     const connection = await Connection.open(server);
     connection.ask();
     const response = await nextResponse();
@@ -102,7 +102,7 @@ describe(ServerDrain.name, () => {
     await drained;
   });
 
-  it('answers a request that was on its way over a connection that seemed to be idle', async () => {
+  it('answers a request that was on its way over an idle connection', async () => {
     const used = await Connection.open(server);
     await answered(used);
     const unused = await Connection.open(server);
@@ -124,7 +124,7 @@ describe(ServerDrain.name, () => {
     await drained;
   });
 
-  it('closes idle connections soon, and without a reset', async () => {
+  it('closes idle connections without a reset', async () => {
     const used = await Connection.open(server);
     await answered(used);
     const unused = await Connection.open(server);
@@ -132,7 +132,7 @@ describe(ServerDrain.name, () => {
     expect(await Promise.all([used.over, unused.over])).toEqual(['end', 'end']);
   });
 
-  it('cuts what still runs when its time is up', async () => {
+  it('cuts running answers at the limit', async () => {
     const connection = await Connection.open(server);
     connection.ask();
     await nextResponse();

@@ -45,7 +45,7 @@ import { DueWork } from '../../src/platform/database/due-work.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const smallDisk = mkdtempSync(join(tmpdir(), 'gateway-small-disk-'));
-/** Only who may mount can have a full disk. */
+/** A full disk needs the right to mount. */
 const itWithSmallDisk = mountSmallDisk() ? it : it.skip;
 
 function mountSmallDisk(): boolean {
@@ -59,10 +59,10 @@ const RECORD: SettlementRecord = {
   values: ['what was said'],
 };
 
-describe('settlements that no database takes before the process ends', () => {
+describe('settlements that cannot be written before the process ends', () => {
   let own: TestDatabase;
   let proxy: TcpProxy;
-  /** The process that ends, and one that goes on. */
+  /** The process that ends, and one that keeps running. */
   let ending: TestLedger;
   let living: TestLedger;
   let tenant: TestTenant;
@@ -104,7 +104,7 @@ describe('settlements that no database takes before the process ends', () => {
     return rows.map(({ outcome, cost }) => [outcome, cost]);
   };
 
-  /** What the audit log says of a journal, whoever booked it. */
+  /** Returns a journal's entries in the audit log. */
   const audited = async (path: string): Promise<unknown[]> => {
     const { rows } = await own.database.query<{ row: unknown }>(
       `SELECT json_build_array(actor_kind, tenant_id, after) AS row FROM audit_log
@@ -120,7 +120,7 @@ describe('settlements that no database takes before the process ends', () => {
     return operation.requestId;
   };
 
-  /** Charges 1, 2, 3 … credits which the database never takes. @returns the journal's path */
+  /** Settles 1, 2, 3 … credits, which never reach the database. @returns the journal's path */
   const endWith = async (count: number): Promise<string> => {
     const requestIds = await Promise.all(Array.from({ length: count }, () => hold()));
     proxy.silence();
@@ -130,14 +130,14 @@ describe('settlements that no database takes before the process ends', () => {
         record: RECORD,
       });
     });
-    // The first is in a transaction by now.
+    // The first one is in a transaction by then.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(ending.store.journalPending()).toBe(count);
     const [path] = ending.journal.list();
     return path!;
   };
 
-  it('are written down once, for nobody else to read, and told in one line', async () => {
+  it('are written once to a private file, and reported in one line', async () => {
     const path = await endWith(3);
     expect(ending.store.journalPending()).toBe(3);
     expect(ending.journal.list()).toEqual([path]);
@@ -150,7 +150,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(readFileSync(path, 'utf8')).not.toMatch(/conversation|what was said/);
   });
 
-  it('are booked by the next process, and their holds given back', async () => {
+  it('are booked by the next process, which releases their holds', async () => {
     const path = await endWith(3);
     const before = living.fates.recovered ?? 0;
     expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toEqual({
@@ -167,7 +167,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
   });
 
-  it('are booked once, by however many at once and however often', async () => {
+  it('are booked once, by however many processes and however often', async () => {
     const path = await endWith(20);
     const copies = [1, 2, 3].map((number) => `${path}.copy-${number}`);
     for (const copy of copies) copyFileSync(path, copy);
@@ -187,7 +187,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 790, held: 0, spent: 210, requests: 20 });
   });
 
-  it('replace what a sweeper has written meanwhile, and cost what they cost', async () => {
+  it('replace the sweeper’s rows and are charged at their cost', async () => {
     const path = await endWith(3);
     const sweeper = new HoldSweeperService(
       living.database,
@@ -226,7 +226,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 997, requests: 2 });
   });
 
-  it('are borne by the operator where the tenant has spent its credits meanwhile', async () => {
+  it('are paid by the operator where the tenant has spent its credits meanwhile', async () => {
     const path = await endWith(1);
     const sweeper = new HoldSweeperService(
       living.database,
@@ -250,8 +250,8 @@ describe('settlements that no database takes before the process ends', () => {
     ]);
   });
 
-  it('cost nothing more when their commit took place after all', async () => {
-    // Opens the account's month, which takes the longer way.
+  it('cost nothing more when their commit succeeded after all', async () => {
+    // Opens the account's month, which takes the slow path.
     await ending.store.settle(settleOperation(tenant, await hold(), 0));
     const requestId = await hold();
     proxy.loseNextReplyTo('ledger-quick', { thenCut: true });
@@ -266,7 +266,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 993, spent: 7, requests: 2 });
   });
 
-  it('have their refused neighbours beside them, and not the ends of work that goes on', async () => {
+  it('do not fail because of refused ones, and leave long-running work alone', async () => {
     const requestId = await hold();
     proxy.silence();
     void ending.store.record(
@@ -284,12 +284,12 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 1_000, held: 100, requests: 1 });
   });
 
-  it('are booked as far as they can be read, and the rest is named', async () => {
+  it('are booked as far as they can be read; the rest is reported', async () => {
     const path = await endWith(3);
     const lines = readFileSync(path, 'utf8').split('\n');
     const torn = join(ending.journal.folder, 'torn.jsonl');
     appendFileSync(torn, `${lines[0]}\n${lines[1]}\n${lines[2]!.slice(0, 100)}`);
-    // Somebody may still be writing it.
+    // Another process may still be writing it.
     expect(await living.recovery.recover(torn, COMMAND_AUTHOR)).toMatchObject({
       booked: 2,
       damagedLines: [3],
@@ -308,7 +308,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 994, requests: 3 });
   });
 
-  it('stay where they are when this is another database', async () => {
+  it('stay in the file when this is another database', async () => {
     const path = await endWith(2);
     const foreign = await createTestDatabase();
     const elsewhere = await connectLedger(foreign.url);
@@ -325,28 +325,25 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toMatchObject({ booked: 2 });
   });
 
-  itWithSmallDisk(
-    'are written down on a disk that is full, in the room kept for them',
-    async () => {
-      const journal = new SettlementJournal(
-        { dataDirectory: smallDisk },
-        { observeSettlements: () => undefined },
-      );
-      journal.reserve();
-      expect(() => appendFileSync(join(smallDisk, 'filler'), Buffer.alloc(8e6))).toThrow('ENOSPC');
-      const settlements = Array.from({ length: 1_000 }, () => {
-        const { charge, log } = settleOperation(tenant, randomUUID(), 7);
-        return { charge, log, hadHold: true };
-      });
-      journal.write('full', settlements);
-      const [path] = journal.list();
-      expect(statSync(path!).mode & 0o777).toBe(0o600);
-      expect(journal.read(path!)).toMatchObject({ damagedLines: [], isComplete: true });
-      expect(journal.read(path!).settlements).toHaveLength(1_000);
-    },
-  );
+  itWithSmallDisk('fit on a full disk, in reserved space', async () => {
+    const journal = new SettlementJournal(
+      { dataDirectory: smallDisk },
+      { observeSettlements: () => undefined },
+    );
+    journal.reserve();
+    expect(() => appendFileSync(join(smallDisk, 'filler'), Buffer.alloc(8e6))).toThrow('ENOSPC');
+    const settlements = Array.from({ length: 1_000 }, () => {
+      const { charge, log } = settleOperation(tenant, randomUUID(), 7);
+      return { charge, log, hadHold: true };
+    });
+    journal.write('full', settlements);
+    const [path] = journal.list();
+    expect(statSync(path!).mode & 0o777).toBe(0o600);
+    expect(journal.read(path!)).toMatchObject({ damagedLines: [], isComplete: true });
+    expect(journal.read(path!).settlements).toHaveLength(1_000);
+  });
 
-  it('are said to be lost where the data folder takes nothing', async () => {
+  it('are reported as lost when the data folder is not writable', async () => {
     const requestId = await hold();
     proxy.silence();
     appendFileSync(join(ending.journal.folder, '..'), 'a file in place of the folder');
