@@ -41,7 +41,7 @@ describe('alerts over HTTP', () => {
     await receiver.close();
   });
 
-  /** With the tenant's routing key, or the operator's key below /v1/admin. */
+  /** Calls with the tenant's routing key, or with the operator's key below /v1/admin. */
   const call = async (method: string, path: string, body?: object, status = 200): Promise<Json> => {
     const response = path.startsWith('/v1/admin')
       ? await gateway.admin(method, path, body)
@@ -61,7 +61,7 @@ describe('alerts over HTTP', () => {
   };
 
   describe.each([CUSTOMER, ADMIN])('%s', (path) => {
-    it('makes, lists, reads, changes and deletes them, and never shows the whole URL', async () => {
+    it('creates, lists, reads, changes and deletes them, and never shows the whole URL', async () => {
       const made = await call('POST', path, rule, 201);
       const { id } = made;
       expect(made).toMatchObject({
@@ -109,8 +109,8 @@ describe('alerts over HTTP', () => {
     it.each<[string, Json, string]>([
       ['no name', { name: '' }, 'name'],
       ['an unknown kind', { kind: 'weather' }, 'kind'],
-      ['a condition that is no object', { condition: [] }, 'condition'],
-      ['a figure that is missing', { condition: {} }, 'condition.credits'],
+      ['a condition that is not an object', { condition: [] }, 'condition'],
+      ['a missing figure', { condition: {} }, 'condition.credits'],
       ['a figure of another type', { condition: { credits: '5' } }, 'condition.credits'],
       ['a figure out of bounds', { condition: { credits: 0 } }, 'condition.credits'],
       ['an unknown figure', { condition: { credits: 1, debit: 1 } }, 'condition.debit'],
@@ -130,7 +130,7 @@ describe('alerts over HTTP', () => {
         'condition.window_minutes',
       ],
       [
-        'a provider of no such form',
+        'a malformed provider',
         { kind: 'vendor_unhealthy', condition: { provider: 'a b' } },
         'condition.provider',
       ],
@@ -139,12 +139,12 @@ describe('alerts over HTTP', () => {
       ['an unknown format', { format: 'pager' }, 'format'],
       ['an unknown field', { headers: {} }, 'headers'],
       ['null for enabled', { enabled: null }, 'enabled'],
-    ])('refuses %s', async (_, change, param) => {
+    ])('rejects %s', async (_, change, param) => {
       const { error } = await call('POST', path, { ...rule, ...change }, 400);
       expect(error).toMatchObject({ type: 'invalid_request_error', param });
     });
 
-    it('sends a test at once, and says what the receiver said', async () => {
+    it('sends a test at once, and returns the receiver’s response', async () => {
       const { id } = await call('POST', path, { ...rule, enabled: false }, 201);
       const test = () => call('POST', `${path}/${String(id)}/test`);
       expect(await test()).toMatchObject({ delivered: true, status: 200, error: null });
@@ -164,13 +164,13 @@ describe('alerts over HTTP', () => {
       expect((await call('GET', `${path.replace('alerts', 'alert-events')}`)).data).toEqual([]);
     });
 
-    it('offers what most want, which can be made as it is', async () => {
+    it('offers presets that can be created unchanged', async () => {
       const { presets } = (await call('GET', path)) as { presets: Json[] };
       expect(presets.length).toBeGreaterThan(2);
       for (const preset of presets) await call('POST', path, { ...rule, ...preset }, 201);
     });
 
-    it('lists what was told by cursor, newest first, of one alert if that is asked', async () => {
+    it('lists events by cursor, newest first, optionally of one alert', async () => {
       const ids: unknown[] = [];
       for (let count = 0; count < 3; count++) {
         ids.push((await call('POST', path, rule, 201)).id);
@@ -210,7 +210,7 @@ describe('alerts over HTTP', () => {
     });
   });
 
-  it('are kept apart: tenants see nothing of the operator, nor the operator of them', async () => {
+  it('are separate: tenants and operator do not see each other’s', async () => {
     const own = await call('POST', CUSTOMER, rule, 201);
     const operators = await call('POST', ADMIN, rule, 201);
     await call('GET', `${ADMIN}/${String(own.id)}`, undefined, 404);
@@ -226,7 +226,7 @@ describe('alerts over HTTP', () => {
     }
   });
 
-  it('of a tenant are twenty at most, and never about what is the operator’s business', async () => {
+  it('of a tenant are limited to twenty, and never about operator matters', async () => {
     for (const kind of ['route_paused', 'prices_stale', 'prices_differ']) {
       const { error } = await call('POST', CUSTOMER, { ...rule, kind, condition: {} }, 400);
       expect(error).toMatchObject({ param: 'kind' });
@@ -238,7 +238,7 @@ describe('alerts over HTTP', () => {
     expect((await call('POST', CUSTOMER, rule, 400)).error).toMatchObject({ param: 'alerts' });
   });
 
-  it('of the operator are about a tenant that there is', async () => {
+  it('of the operator require an existing tenant', async () => {
     const about = (tenant_id: unknown) => ({ ...rule, condition: { credits: 5, tenant_id } });
     const made = await call('POST', ADMIN, about(gateway.tenantId), 201);
     expect(made.condition).toEqual({ credits: 5, tenant_id: gateway.tenantId });
@@ -250,7 +250,7 @@ describe('alerts over HTTP', () => {
     expect(error).toMatchObject({ param: 'condition.tenant_id' });
   });
 
-  it('of a budget are about a tenant, a key or an end user that they can be about', async () => {
+  it('of a budget require an existing tenant, key or end user', async () => {
     const about = (scope: string | null, scope_id: string) => ({
       ...rule,
       kind: 'budget',
@@ -275,7 +275,7 @@ describe('alerts over HTTP', () => {
     await call('POST', ADMIN, about('tenant', randomUUID()), 400);
   });
 
-  it('of the operator are signed with a secret that is shown when it is made', async () => {
+  it('of the operator are signed with a secret that is shown at creation', async () => {
     const { secret } = await call('POST', '/v1/admin/webhook-secret/rotate');
     expect(secret).toMatch(/^whsec_/);
     const { id } = await call('POST', ADMIN, rule, 201);
@@ -286,7 +286,7 @@ describe('alerts over HTTP', () => {
     expect(signatures).toContain(expected);
   });
 
-  it('tell of a vendor that fails, and when it answers again', async () => {
+  it('report a failing vendor and its recovery', async () => {
     await call('POST', ADMIN, { ...rule, kind: 'vendor_unhealthy', condition: {} }, 201);
     const ask = () =>
       gateway.post('/v1/chat/completions', {
@@ -316,7 +316,7 @@ describe('alerts over HTTP', () => {
     expect(told()[1]).toMatchObject({ status: 'resolved', message: 'one no longer fails.' });
   });
 
-  it('tell the operator of a route that is paused, and of its end', async () => {
+  it('report a paused route to the operator, and its end', async () => {
     await call('POST', ADMIN, { ...rule, kind: 'route_paused', condition: {} }, 201);
     await gateway.database.query(
       `INSERT INTO route_pauses (provider, model, reason, paused_by) VALUES ('one', 'one/a', 'prices', 'me')`,

@@ -52,7 +52,7 @@ describe('a service with the embedded database', () => {
     gateways.push(gateway);
     return gateway;
   };
-  /** As a process, which has to find the database of another one. */
+  /** Runs a command in a separate process, which has to find the service's database. */
   const operate = (...words: string[]) =>
     promisify(execFile)(process.execPath, [CLI, ...words], {
       env: { PATH: process.env.PATH ?? '', ...settings({}) },
@@ -96,7 +96,7 @@ describe('a service with the embedded database', () => {
     const figures = await readBookFigures(elsewhere.database);
     expect(Number(figures['charged requests'])).toBeGreaterThan(10);
 
-    // Requests of that moment have no process here; those of other times are whole.
+    // Requests running at the snapshot have no process here; all others are complete.
     const open = Number(figures['open holds']);
     const second = await start(target);
     expect(await ask(second.url)).toBe(200);

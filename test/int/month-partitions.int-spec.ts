@@ -119,7 +119,7 @@ describe('partitions by month', () => {
       const mint = {
         'a month with a partition': () => mintRequestId(),
         'a month without one': () => idAt('2024-05-05T05:05:05Z'),
-        none: () => randomUUID(),
+        'no month': () => randomUUID(),
       }[which]!;
       const ids = Array.from({ length: 10 }, mint);
       await Promise.all(
