@@ -13,12 +13,12 @@ import { within } from '../support/within.js';
 const STREAMS = 60;
 const API_KEY = 'sk-crash-test-key-000001';
 
-describe('a service that is stopped while streams run', () => {
+describe('a service stopped while streams run', () => {
   let fake: FakeOpenAi;
   let database: TestDatabase;
   let dataDirectory: string;
   let gateway: SpawnedGateway | undefined;
-  /** Of the one that is killed: it starts again at once, and gives back its holds while the others are tried. */
+  /** Of the killed service, whose successor sweeps holds while other tests run. */
   let databaseOfKilled: TestDatabase;
   let successor: SpawnedGateway | undefined;
   let readOfKilled: Read[];
@@ -69,7 +69,7 @@ describe('a service that is stopped while streams run', () => {
     isComplete: boolean;
   }
 
-  /** Reads a stream to its end, or as far as it comes. */
+  /** Reads a stream until it ends or breaks. */
   const readStream = async (url: string): Promise<Read> => {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
@@ -112,11 +112,11 @@ describe('a service that is stopped while streams run', () => {
         () => undefined,
       ),
     );
-    // Some streams have ended then, most have not.
+    // By then some streams have ended and most have not.
     await until(() => ended >= 10);
     await gateway.stop('SIGKILL');
     readOfKilled = (await Promise.all(reads)).filter((read) => read !== undefined);
-    // As if it had been silent for long, which would have to be waited for.
+    // Makes the instance look dead at once instead of waiting.
     await books.query("UPDATE instances SET heartbeat_at = now() - interval '1 minute'");
     successor = await start({ DATABASE_URL: databaseUrl });
   };
@@ -179,7 +179,7 @@ describe('a service that is stopped while streams run', () => {
     expect(await exit).toBe(0);
   });
 
-  it('kill -9: no hold is left, every complete answer is settled once, the others crashed at cost 0; SIGTERM while idle: gone at once', async () => {
+  it('kill -9: no hold is left, every complete answer is settled once, the others crashed at cost 0; SIGTERM while idle exits', async () => {
     const complete = readOfKilled.filter(({ isComplete }) => isComplete);
     expect(complete.length).toBeGreaterThan(0);
     const { database: books } = databaseOfKilled;

@@ -34,7 +34,7 @@ async function read<Body>(path: string, plaintext: string): Promise<Body> {
 const totalsOf = (plaintext: string) => read<CreditsDto>(TOTALS, plaintext);
 const overviewOf = (plaintext: string) => read<CustomerCreditsDto>(OVERVIEW, plaintext);
 
-/** Makes a request and reads its answer to the end. */
+/** Sends a request and reads its answer to the end. */
 async function complete(model: string): Promise<Response> {
   const answer = await gateway.post('/v1/chat/completions', {
     model,
@@ -44,7 +44,7 @@ async function complete(model: string): Promise<Response> {
   return answer;
 }
 
-/** A tenant that has done nothing yet, with an account as the statement sets it. */
+/** Creates an unused tenant whose account is set by the SQL statement. */
 async function makeTenant(name: string) {
   const tenantId = await access.makeTenant(name);
   const key = await access.makeKey({ tenantId, rateLimitPerMinute: 77 });
@@ -106,7 +106,7 @@ describe('credits after requests', () => {
     }
   });
 
-  it('are unchanged by a request that failed, which still counts as one', async () => {
+  it('are unchanged by a failed request, which still counts as one', async () => {
     const before = await overviewOf(gateway.apiKey);
     expect((await complete('sandbox/fault-500')).status).toBe(502);
     const after = await overviewOf(gateway.apiKey);
@@ -119,7 +119,7 @@ describe('credits after requests', () => {
 });
 
 describe(`GET ${OVERVIEW}/history`, () => {
-  it('ends at the balance of now, day by day, with what was granted and spent', async () => {
+  it('ends at the current balance, day by day, with grants and spend', async () => {
     const { balance, lifetime } = await overviewOf(gateway.apiKey);
     const { data, daily_spend } = await read<CreditHistoryDto>(
       `${OVERVIEW}/history?days=3`,
@@ -129,11 +129,11 @@ describe(`GET ${OVERVIEW}/history`, () => {
     const sum = (of: 'added' | 'spent') => data.reduce((whole, day) => whole + day[of], 0);
     expect([sum('added'), sum('spent')]).toEqual([GRANTED, lifetime.spent]);
     expect(data.map((day) => day.balance)).toEqual([0, expect.any(Number), balance.total]);
-    // Today tells no pace, as it is not over; over midnight it is yesterday's.
+    // Daily spend excludes today, which is incomplete; after midnight it becomes yesterday.
     expect(daily_spend).toBe(Math.round((lifetime.spent - data[2]!.spent) / 7));
   });
 
-  it.each(['0', '367', '1.5', 'week'])('refuses %s days', async (days) => {
+  it.each(['0', '367', '1.5', 'week'])('rejects %s days', async (days) => {
     const response = await gateway.fetch(`${OVERVIEW}/history?days=${days}`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'days' } });
@@ -141,7 +141,7 @@ describe(`GET ${OVERVIEW}/history`, () => {
 });
 
 describe(`GET ${TOTALS}`, () => {
-  it('refuses a routing key', async () => {
+  it('rejects a routing key', async () => {
     const response = await gateway.fetch(TOTALS);
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({
@@ -162,7 +162,7 @@ describe(`GET ${TOTALS}`, () => {
     });
   });
 
-  it('shows zeros to a tenant that was never granted any', async () => {
+  it('shows zeros to a tenant without grants', async () => {
     const { managementKey } = await makeTenant('penniless');
     expect(await totalsOf(managementKey)).toEqual({
       data: { total_credits: 0, total_usage: 0 },
@@ -171,7 +171,7 @@ describe(`GET ${TOTALS}`, () => {
 });
 
 describe(`GET ${OVERVIEW}`, () => {
-  it('shows what is held apart from what is available, and this month apart from others', async () => {
+  it('distinguishes held and available credits, and this month and earlier ones', async () => {
     const { tenantId, key, managementKey } = await makeTenant('overview');
     await setAccount(tenantId, { balance: 600, held: 150, granted: 1000, spent: 400, requests: 9 });
     const now = new Date();
@@ -199,7 +199,7 @@ describe(`GET ${OVERVIEW}`, () => {
     });
   });
 
-  it('shows zeros to a tenant that has done nothing', async () => {
+  it('shows zeros to an unused tenant', async () => {
     const { key } = await makeTenant('idle');
     expect(await overviewOf(key)).toMatchObject({
       balance: { available: 0, held: 0, total: 0 },

@@ -24,7 +24,7 @@ const CALLS = TWO_CALLS.toolCalls!.map(({ name, arguments: args }) => ({
   arguments: JSON.parse(args) as unknown,
 }));
 
-/** What every vendor has to be asked in the first turn, whoever asks. */
+/** The first request that every vendor must receive, in any dialect. */
 const FIRST_REQUEST: Omit<ReadRequest, 'stream' | 'toolChoice'> = {
   system: SYSTEM,
   turns: [{ role: 'user', text: QUESTION, toolCalls: [], toolResults: [] }],
@@ -87,7 +87,7 @@ describe('one conversation in every dialect with every vendor', () => {
   function expectAsked(member: FleetMember, asked: typeof FIRST_REQUEST, stream: boolean): void {
     const { toolChoice, ...request } = member.lastRequest();
     expect(request).toEqual({ ...asked, stream });
-    // Some vendors want the default to be said.
+    // Some vendors need the default to be explicit.
     expect([undefined, 'auto']).toContain(toolChoice);
   }
 
@@ -110,7 +110,7 @@ describe('one conversation in every dialect with every vendor', () => {
     expect(answer.headers.get('x-gateway-dropped-params')).toBeNull();
   }
 
-  /** The log row and the generation record tell the same as the answer did. */
+  /** Checks that the log row and the generation record match the answer. */
   async function expectBooked(
     { headers }: CallerAnswer,
     { finish, usage }: ScriptedAnswer,

@@ -52,7 +52,7 @@ let database: TestDatabase;
 let proxy: TcpProxy;
 let gateway: BootedGateway;
 
-/** For the tests of a group: what stops ends all that runs, whoever asked for it. */
+/** Starts a gateway for a group of tests, since shutting it down ends all running requests. */
 function useGateway(requestTimeoutMs = 4_000): void {
   beforeAll(async () => {
     one = await startFakeOpenAi();
@@ -70,7 +70,7 @@ function useGateway(requestTimeoutMs = 4_000): void {
         DATABASE_URL: proxy.inFrontOf(database.url),
         GATEWAY_DRAIN_SECONDS: '1',
         GATEWAY_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
-        // It would try a database that is gone for as long as this process lives.
+        // They would retry an unavailable database as long as this process lives.
         GATEWAY_JOB_WORKERS: 'false',
       },
       { database },
@@ -87,7 +87,7 @@ function useGateway(requestTimeoutMs = 4_000): void {
 const speaks = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
 const idOf = (response: Response): string => response.headers.get('x-request-id')!;
 
-describe('what still runs when the drain limit has passed', () => {
+describe('requests still running at the drain limit', () => {
   useGateway();
   const streams: { status: number; id: string; text: string; isCut: boolean }[] = [];
   const answers: { status: number; id: string; body: unknown }[] = [];
@@ -119,7 +119,7 @@ describe('what still runs when the drain limit has passed', () => {
   });
 
   it.each(STREAMS.map(([path, , lastEvent], index) => [path, lastEvent, index] as const))(
-    'a stream of %s ends with the error of its dialect',
+    'a stream of %s ends with the dialect’s error',
     async (_path, lastEvent, index) => {
       const { status, id, text, isCut } = streams[index]!;
       expect(status).toBe(200);
@@ -127,13 +127,13 @@ describe('what still runs when the drain limit has passed', () => {
       expect(text).toMatch(lastEvent);
       expect(text).toContain('So far, so good.');
       expect(text).toContain('is being stopped');
-      // What was made is paid for, though its caller was there.
+      // Generated output is charged although the caller did not disconnect.
       expect(await expectSettled(id, 'cancelled')).toBeGreaterThan(0);
     },
   );
 
   it.each(UNANSWERED.map((asked, index) => [...asked, index] as const))(
-    'an answer of %s that has not begun is a 503, and costs nothing (%j)',
+    'an answer of %s that has not started is a 503, and costs nothing (%j)',
     async (path, _body, index) => {
       const { status, id, body } = answers[index]!;
       expect(status).toBe(503);
@@ -142,10 +142,10 @@ describe('what still runs when the drain limit has passed', () => {
     },
   );
 
-  it('no hold is left, and the books are right', expectOrder);
+  it('no hold is left, and the books balance', expectOrder);
 });
 
-describe('an answer that only waits for its commit when the drain limit has passed', () => {
+describe('an answer that only waits for its commit at the drain limit', () => {
   useGateway();
 
   it('is delivered, and charged later', async () => {
@@ -159,7 +159,7 @@ describe('an answer that only waits for its commit when the drain limit has pass
     await until(() => one.calls.length === 1);
     proxy.silence();
     const closed = gateway.close();
-    // Its wait for the database would last longer than the drain.
+    // Its wait for the database would outlast the drain.
     goOn();
     const response = await answered;
     expect(response.status).toBe(200);
@@ -181,10 +181,10 @@ describe('an answer that only waits for its commit when the drain limit has pass
   });
 });
 
-describe('what takes longer than a request may', () => {
+describe('a request beyond the request timeout', () => {
   useGateway(2_000);
 
-  it('is paid for up to there as a stream, and costs nothing as a whole answer', async () => {
+  it('is charged up to there as a stream, and costs nothing as a whole answer', async () => {
     one.answer = (call, response) => {
       if (call.body.stream === true) return speaks(call, response);
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -206,7 +206,7 @@ describe('what takes longer than a request may', () => {
   });
 });
 
-/** @returns what was charged */
+/** @returns the charge */
 async function expectSettled(
   requestId: string,
   outcome: string,

@@ -6,11 +6,11 @@ import { writeOperatorFiles, type OperatorFiles } from '../support/operator-file
 
 const REQUESTS = 200;
 const AFFORDABLE = 50;
-/** "Hello": 2 tokens and 8 for the message at 1 credit, 45 output tokens at 2. */
+/** "Hello" is 2 tokens and the message 8 at 1 credit, and 45 output tokens at 2. */
 const HOLD = 10 + 45 * 2;
 /** 10 tokens in, 5 out. */
 const CHARGE = 10 + 5 * 2;
-/** The most output of a row that sets no limit of its own. */
+/** The default output limit of the model. */
 const CONTEXT = 128_000;
 
 describe('credits under load', () => {
@@ -104,7 +104,7 @@ describe('credits under load', () => {
     ]);
   });
 
-  it('never charges more than there is: the rest of a charge beyond its hold is a shortfall', async () => {
+  it('never charges more than the credits: the part of a charge above its hold is a shortfall', async () => {
     fake.answer = politeAnswer({ completionTokens: 1_000_000 });
     const { balance } = (await readLedger(gateway.database))[0]!;
     const response = await ask({ stream_options: undefined });
@@ -123,7 +123,7 @@ describe('credits under load', () => {
     ]);
   });
 
-  it('skips a dearer fallback that the credits do not cover', async () => {
+  it('skips a more expensive fallback that the credits do not cover', async () => {
     await gateway.database.query(
       `WITH granted AS (UPDATE accounts SET balance = balance + $1::bigint, granted = granted + $1::bigint RETURNING tenant_id)
        INSERT INTO ledger_entries (tenant_id, kind, amount) SELECT tenant_id, 'grant', $1::bigint FROM granted`,

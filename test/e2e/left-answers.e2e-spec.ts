@@ -19,7 +19,7 @@ const TIMED_MS = 1_000;
 const PICTURE = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64')}`;
 const PAPER = `data:application/pdf;base64,${Buffer.from('%PDF-1.4\n/Type/Page \n%%EOF').toString('base64')}`;
 
-/** 50,000 input tokens by the vendor's own count, a word, and then nothing for a long time. */
+/** 50,000 input tokens by the vendor's own count, a word, and then a long silence. */
 const hangingMessage = streamOf(
   [
     messageStart({ input_tokens: 50_000, output_tokens: 1 }),
@@ -29,7 +29,7 @@ const hangingMessage = streamOf(
   'hang',
 );
 
-/** Up to its first text, or to the end when it may. */
+/** Events up to the first text, or to the end once released. */
 const responseEvents =
   (mayEnd?: Promise<void>): FakeAnswer =>
   async (call, response) => {
@@ -43,9 +43,9 @@ const responseEvents =
     response.end();
   };
 
-describe('an answer that its caller left, or our limit ended', () => {
+describe('an answer whose caller disconnected or that a limit ended', () => {
   let fake: FakeOpenAi;
-  /** Takes connections and says nothing: a vendor that is never reached, a picture that never comes. */
+  /** Accepts connections and stays silent: an unreachable vendor, or an image that never arrives. */
   let silent: Server;
   const sockets: Socket[] = [];
   let gateway: BootedGateway;
@@ -101,7 +101,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** Asks, leaves when the text has come or else after so many milliseconds. */
+  /** Sends a request and disconnects after the text has arrived or after a time. */
   async function leave(
     path: string,
     body: object,
@@ -141,16 +141,16 @@ describe('an answer that its caller left, or our limit ended', () => {
   }
 
   const USER = { role: 'user', content: 'Hello' };
-  /** Long enough for a hold that what its vendor reports of it fits in. */
+  /** Long enough for a hold that covers the vendor's figures. */
   const LONG_USER = { role: 'user', content: 'Hello '.repeat(30_000) };
   const asMessages = { model: 'messages/a', max_tokens: 9_000, messages: [LONG_USER] };
   const asResponse = { model: 'responses/a', max_output_tokens: 9_000, input: 'Hello' };
 
   const GRACE_MS = 500;
-  /** What it is worth, at 100 tokens a second. */
+  /** Tokens of the grace period at 100 per second. */
   const GRACE_TOKENS = 45;
 
-  it('in the messages dialect pays the input that its vendor reported at the beginning', async () => {
+  it('in the messages dialect pays for the input that its vendor reported at the start', async () => {
     fake.answer = hangingMessage;
     void nextGrace(gateway, GRACE_MS);
     const row = await leave(MESSAGES, asMessages);
@@ -163,7 +163,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
   });
 
-  it('in the Responses dialect pays the bound and the time, and is not kept', async () => {
+  it('in the Responses dialect pays for the bound and the time, and is not stored', async () => {
     fake.answer = responseEvents();
     void nextGrace(gateway, GRACE_MS);
     const row = await leave(RESPONSES, asResponse);
@@ -173,7 +173,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     await expectNothingKept();
   });
 
-  it('in the Responses dialect, whose end is near, pays the vendor’s figures, and is not kept', async () => {
+  it('in the Responses dialect, near its end, pays the vendor’s figures, and is not stored', async () => {
     fake.answer = responseEvents(nextGrace(gateway));
     const row = await leave(RESPONSES, asResponse, { headers: { 'x-gateway-cache': 'true' } });
     expect(row).toMatchObject({
@@ -188,7 +188,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     await again.text();
   });
 
-  it('that is read to its end for its figures alone is in no cache either', async () => {
+  it('that is read to its end only for its figures is not cached either', async () => {
     const left = nextGrace(gateway);
     fake.answer = async (_call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -206,7 +206,7 @@ describe('an answer that its caller left, or our limit ended', () => {
   });
 
   it.each([
-    ['a picture', { type: 'image_url', image_url: { url: PICTURE } }, 5_000],
+    ['an image', { type: 'image_url', image_url: { url: PICTURE } }, 5_000],
     ['a document', { type: 'file', file: { filename: 'a.pdf', file_data: PAPER } }, 5_000],
   ])('pays for %s in its prompt', async (_, part, tokens) => {
     fake.answer = streamOf([delta({ content: 'word' })], 'hang');
@@ -219,7 +219,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     expect(row.prompt_tokens).toBeLessThan(tokens * 2);
   });
 
-  it('pays when the time of the request is up', async () => {
+  it('is charged when the request times out', async () => {
     fake.answer = (call, response) => {
       const answer = call.path.endsWith('/messages') ? hangingMessage : responseEvents();
       return answer(call, response);
@@ -241,7 +241,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     ]);
   });
 
-  it('pays when it becomes more than is read here, which a caller can have a model write', async () => {
+  it('is charged when it exceeds the size limit, which a caller can provoke', async () => {
     const deep = JSON.parse(
       `${'['.repeat(250)}"${'x'.repeat(5_000)}"${']'.repeat(250)}`,
     ) as unknown;
@@ -269,7 +269,7 @@ describe('an answer that its caller left, or our limit ended', () => {
   });
 
   it.each([true, false])(
-    'before its vendor was reached, or its pictures were there, pays nothing (stream: %s)',
+    'is free before its vendor was reached or its images have arrived (stream: %s)',
     async (stream) => {
       const pictures = `http://${addressOf(silent)}/a.png`;
       for (const body of [
