@@ -12,7 +12,7 @@ import {
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** As a caller sends it who leaves out all that may be left out. */
+/** A tool without its optional fields. */
 const WEATHER = {
   type: 'function',
   name: 'get_weather',
@@ -39,7 +39,7 @@ interface Check {
   outputType: string;
 }
 
-/** What the public compliance suite of the dialect asks of a service; the same questions in our words. */
+/** The checks of the dialect's public compliance suite, with our own texts. */
 const CHECKS: Record<string, Check> = {
   'a basic response': {
     body: { input: [message('user', 'Say hello in three words.')] },
@@ -139,7 +139,7 @@ describe('a response object', () => {
   });
 
   it.each(['openai', 'anthropic'])(
-    'of %s repeats what was asked for, and is read again as it was sent',
+    'of %s repeats the request options, and is read again as it was sent',
     async (vendor) => {
       const asked = {
         temperature: 0.4,

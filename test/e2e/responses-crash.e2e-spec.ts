@@ -13,11 +13,11 @@ const KILLS = 2;
 
 interface Turn {
   id: string;
-  /** What the sandbox was sent and has said in all. */
+  /** Words that the sandbox has received and sent so far. */
   words: number;
 }
 
-describe('a service that is killed between the turns of conversations', () => {
+describe('a service killed between the turns of conversations', () => {
   let database: TestDatabase;
   let dataDirectory: string;
   let gateway: SpawnedGateway | undefined;
@@ -44,11 +44,11 @@ describe('a service that is killed between the turns of conversations', () => {
       GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
       GATEWAY_SANDBOX: 'true',
-      // The weaker of the two settings: what is stored must not depend on it.
+      // The weaker of the two settings: stored responses must not depend on it.
       GATEWAY_SETTLE: 'after-response',
     });
 
-  /** The next turn, streamed; undefined when its end did not arrive. */
+  /** Sends the next turn as a stream; undefined when its end did not arrive. */
   const speak = async (url: string, last: Turn | undefined): Promise<Turn | undefined> => {
     try {
       const answer = await fetch(`${url}/v1/responses`, {
@@ -73,7 +73,7 @@ describe('a service that is killed between the turns of conversations', () => {
     }
   };
 
-  it('has every response whose end a caller saw, and goes on from it', async () => {
+  it('has every response whose end a caller saw, and continues it', async () => {
     const turns: (Turn | undefined)[] = Array.from({ length: CONVERSATIONS });
     let seen = 0;
     for (let kill = 0; kill < KILLS; kill++) {
@@ -84,7 +84,7 @@ describe('a service that is killed between the turns of conversations', () => {
           const last = turns[index];
           const next = await speak(running.url, last);
           if (!next) continue;
-          // Every turn but the first brings what had been said before it along.
+          // Every turn but the first includes the earlier ones.
           if (last) expect(next.words).toBeGreaterThan(last.words);
           turns[index] = next;
           seen++;
@@ -106,7 +106,7 @@ describe('a service that is killed between the turns of conversations', () => {
       expect(read.status).toBe(200);
       expect(await speak(gateway.url, turn)).toMatchObject({ words: turn.words + 12 });
     }
-    // What is stored was charged, and in the same transaction.
+    // Stored responses were charged in the same transaction.
     const { rows } = await database.database.query(
       `SELECT stored_responses.id FROM stored_responses LEFT JOIN request_logs USING (request_id)
        WHERE outcome IS DISTINCT FROM 'completed'`,

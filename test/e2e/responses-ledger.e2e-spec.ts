@@ -3,7 +3,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 
-/** What a log row says that must not depend on the dialect. */
+/** Columns of a log row that must not depend on the dialect. */
 const COMPARED = [
   'outcome',
   'status',
@@ -37,7 +37,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     ],
     ['messages', { messages: [{ role: 'user', content: 'x' }], max_tokens: 1e9 }, 'max_tokens'],
   ])(
-    'says in words of %s what to lower where the credits do not reach',
+    'names the field of %s to lower when the credits are insufficient',
     async (path, body, field) => {
       const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
       expect(answer.status).toBe(402);
@@ -58,7 +58,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
       { instructions: 'Be kind.', input: 'Hello there, 你好' },
     ],
     [
-      'a turn after others',
+      'a later turn',
       {
         messages: [
           { role: 'user', content: 'one' },
@@ -87,7 +87,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
       { input: 'Weather?', tools: [{ type: 'function', ...TOOL }] },
     ],
     [
-      'an answer cut short',
+      'a truncated answer',
       { messages: [{ role: 'user', content: 'a b c d e f' }], max_tokens: 3 },
       { input: 'a b c d e f', max_output_tokens: 3 },
     ],
@@ -125,7 +125,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     }
   });
 
-  it('carries the usual headers, and answers by its mirror as well', async () => {
+  it('has the usual headers, also at its mirrored path', async () => {
     const answer = await gateway.post('/api/v1/responses', { model: 'sandbox/echo', input: 'Hi' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-gateway-provider')).toBe('sandbox');
@@ -138,7 +138,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     expect((await gateway.fetch(`/v1/generation?id=${generation}`)).status).toBe(200);
   });
 
-  it('names the fields that another dialect has no place for', async () => {
+  it('names the fields that another dialect does not support', async () => {
     const answer = await gateway.post('/v1/responses', {
       model: 'sandbox/echo',
       input: 'Hi',

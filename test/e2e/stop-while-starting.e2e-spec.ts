@@ -15,7 +15,7 @@ describe('a signal while the service starts', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stop-while-starting-'));
-    // As root, the service runs PostgreSQL as another user, who has to pass through.
+    // As root, the service runs PostgreSQL as another user, which needs access to the folder.
     await chmod(folder, 0o755);
   });
   afterEach(() => rm(folder, { recursive: true }));

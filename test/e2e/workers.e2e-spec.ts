@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const API_KEY = 'sk-workers-test-key-0001';
 const MANAGEMENT_KEY = 'sk-mgmt-workers-test-key-0001';
 const LIMIT = 40;
-/** An error that nobody catches, as a defect would make it. */
+/** Throws an unhandled error on a signal, like a bug would. */
 const BREAK_ON_SIGNAL = `process.on('SIGUSR2', () => { throw new Error('a defect'); })`;
 
 describeWithRedis('several workers', () => {
@@ -39,7 +39,7 @@ describeWithRedis('several workers', () => {
       GATEWAY_SANDBOX: 'true',
       GATEWAY_COOLDOWN_MS: '60000',
     });
-    // Both listen when each has told its figures.
+    // Both listen once each has reported its metrics.
     await until(async () => (await tellingWorkers(gateway)) === 2);
     await wait(2_000);
   });
@@ -74,11 +74,11 @@ describeWithRedis('several workers', () => {
   };
 
   it('share one rate limit exactly, and their metrics add up', async () => {
-    // All within one minute's window.
+    // All within one minute.
     const second = new Date().getUTCSeconds();
     if (second > 40) await wait((61 - second) * 1000);
     const statuses: number[] = [];
-    // So few at once that Redis answers in time on a busy machine, too.
+    // Few at a time, so that Redis answers in time on a busy machine.
     while (statuses.length < 2 * LIMIT) {
       statuses.push(...(await Promise.all(Array.from({ length: 10 }, () => ask()))));
     }
@@ -87,7 +87,7 @@ describeWithRedis('several workers', () => {
 
     expect(await completed()).toBe(LIMIT);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-    // Said by both: once; added up: of both.
+    // Constant metrics appear once; counters are the sum of both.
     expect(metrics).toMatch(/gateway_build_info\{[^}]*\} 1\n/);
     for (const use of ['rate_limits', 'cache', 'queue', 'routes']) {
       expect(metrics).toContain(`gateway_redis_degraded{use="${use}"} 0\n`);
@@ -95,15 +95,15 @@ describeWithRedis('several workers', () => {
     expect(metrics).toContain('gateway_database_connections_max{pool="ledger"} 4\n');
   });
 
-  it('learn of each other which routes fail', async () => {
+  it('share which routes fail', async () => {
     const cooling = async (): Promise<number> => {
       const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
       return Number(/^gateway_routes_cooling (\d+)/m.exec(metrics)?.[1]);
     };
-    // The other one is used up.
+    // The first key is at its limit.
     const made = await post('/v1/customer/api-keys', MANAGEMENT_KEY, { name: 'another' });
     const { key } = (await made.json()) as { key: string };
-    // One after the other, until one of the two has seen five failures.
+    // In sequence, until one of the two workers has seen five failures.
     await until(async () => {
       await ask('sandbox/fault-503', key);
       return (await cooling()) > 0;
@@ -121,17 +121,17 @@ describeWithRedis('several workers', () => {
     });
   };
 
-  it('are replaced after an error that nobody caught', async () => {
+  it('are replaced after an unhandled error', async () => {
     await replaced('eldest', 'SIGUSR2');
     expect(gateway.output()).toContain('a defect');
     await until(() => gateway.output().includes('A worker ended (1) and is replaced.'));
   });
 
   it('are replaced when they die, and stop together', async () => {
-    // The other one listens for sure.
+    // The oldest worker is listening for sure.
     await replaced('youngest', 'SIGKILL');
     expect(await completed()).toBe(LIMIT);
-    // The survivor answers, also while the new one is only starting.
+    // The survivor answers while the replacement is starting.
     expect(await ask()).toBeGreaterThanOrEqual(200);
     const workers = workersOf(gateway);
     expect(await gateway.stop()).toBe(0);
@@ -139,13 +139,13 @@ describeWithRedis('several workers', () => {
   });
 });
 
-/** The process ids of the primary's children. */
+/** Returns the process ids of the primary's children. */
 function workersOf({ process: { pid } }: SpawnedGateway): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
-/** How many workers tell their figures, each of which has the same limit of open files. */
+/** Returns how many workers report metrics; each has the same limit of open files. */
 async function tellingWorkers({ url, process: { pid } }: SpawnedGateway): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const limit = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1];
