@@ -48,9 +48,9 @@ describe('a secret', () => {
   const secrets = VARIABLES.filter(({ isSecret }) => isSecret).map(({ name }) => name);
 
   it('is every variable whose name suggests one', () => {
-    const looks =
+    const matching =
       /((?<!PER)_KEY|_TOKEN|_SECRET|_PREVIOUS|_HEADERS|PASSWORD)$|^(DATABASE|REDIS)_URL$/;
-    const alike = VARIABLES.map(({ name }) => name).filter((name) => looks.test(name));
+    const alike = VARIABLES.map(({ name }) => name).filter((name) => matching.test(name));
     expect(secrets).toEqual(alike);
     expect(secrets.length).toBeGreaterThan(15);
   });

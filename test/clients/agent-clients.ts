@@ -131,11 +131,11 @@ function failureOf(
   { text }: Target,
   call: string,
 ): string | null {
-  const said = `${output}\n${errors}`;
-  if (code !== 0) return `It exited with ${code}: ${endOf(said)}`;
-  if (!output.includes(text)) return `It did not print the model's answer: ${endOf(said)}`;
+  const printed = `${output}\n${errors}`;
+  if (code !== 0) return `It exited with ${code}: ${endOf(printed)}`;
+  if (!output.includes(text)) return `It did not print the model's answer: ${endOf(printed)}`;
   if (call !== 'text' && !output.includes(COMMAND_OUTPUT)) {
-    return `It did not run the command: ${endOf(said)}`;
+    return `It did not run the command: ${endOf(printed)}`;
   }
   return null;
 }

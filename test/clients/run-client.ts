@@ -40,12 +40,12 @@ export interface Finished {
 
 /** Returns the environment without variables that would point a client elsewhere. */
 export function neutralEnvironment(more: Record<string, string> = {}): Record<string, string> {
-  const kept = Object.entries(process.env).flatMap(([name, value]) =>
+  const entries = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(ANTHROPIC|CLAUDE|CODEX|OPENAI|LITELLM|NODE_OPTIONS|JEST)/.test(name)
       ? []
       : [[name, value] as const],
   );
-  return { ...Object.fromEntries(kept), ...more };
+  return { ...Object.fromEntries(entries), ...more };
 }
 
 /** Runs a program to its end, or kills it with its children after a limit. */

@@ -37,9 +37,9 @@ export function answerLikeAModel(member: FleetMember): void {
 
 function answerTo({ turns, tools }: ReadRequest): ScriptedAnswer {
   const isDone = turns.some(({ toolResults }) => toolResults.length > 0);
-  const asked = turns.map(({ text }) => text).join('\n');
+  const prompt = turns.map(({ text }) => text).join('\n');
   const shell = tools.find((name) => Object.hasOwn(SHELLS, name));
-  const name = shell === undefined ? tools[0] : asked.includes(COMMAND) ? shell : undefined;
+  const name = shell === undefined ? tools[0] : prompt.includes(COMMAND) ? shell : undefined;
   if (isDone || name === undefined) return { text: TEXT, finish: 'stop', usage: USAGE };
   const toolCall = { id: 'call_one', name, arguments: JSON.stringify(SHELLS[name] ?? ARGUMENTS) };
   return { toolCalls: [toolCall], finish: 'tool_calls', usage: USAGE };

@@ -61,10 +61,10 @@ describe('a conversation of two turns with parallel tools', () => {
       const benches = [await ContractBench.start(first!), await ContractBench.start(vendor)];
       try {
         await report.note(vendor.name, SAME, kind, async () => {
-          const [expected, told] = await Promise.all(
+          const [expected, actual] = await Promise.all(
             benches.map((bench) => converse(bench, kind === 'streamed')),
           );
-          expect(told).toEqual(expected);
+          expect(actual).toEqual(expected);
         });
       } finally {
         await Promise.all(benches.map((bench) => bench.close()));

@@ -56,13 +56,13 @@ export class ContractBench {
   }
 
   /** Encodes an answer like the vendor. */
-  spell(answer: ScriptedAnswer, streamed: boolean): Reply {
+  encode(answer: ScriptedAnswer, streamed: boolean): Reply {
     return streamed ? this.vendor.stream(answer) : this.vendor.whole(answer);
   }
 
   /** Sets the server's answer and calls the adapter. */
   answered(answer: ScriptedAnswer, streamed: boolean, options?: AskOptions): Promise<Outcome> {
-    return this.replied(this.spell(answer, streamed), streamed, options);
+    return this.replied(this.encode(answer, streamed), streamed, options);
   }
 
   /** Makes the server send these bytes in one piece and calls the adapter. */
@@ -100,14 +100,14 @@ export class ContractBench {
   async ask(streamed: boolean, options: AskOptions = {}): Promise<Outcome> {
     const { prompt, request, signal = new AbortController().signal, onEvent } = options;
     const answer = new AnswerCollector();
-    const asked = canonicalRequest(prompt, {
+    const canonical = canonicalRequest(prompt, {
       dialect: this.vendor.callerDialect ?? 'chat',
       stream: streamed,
       maxOutputTokens: 256,
       ...request,
     });
     const events = this.adapter.generate({
-      request: asked,
+      request: canonical,
       alias: 'some/model',
       upstreamModel: this.vendor.upstreamModel,
       limits: LIMITS,

@@ -43,7 +43,7 @@ export const LAST_WORD: ScriptedAnswer = {
 
 /** The conversation before the tool calls. */
 export function firstTurn(): PromptOverrides {
-  return { messages: [system(), asked()], tools: TOOLS };
+  return { messages: [system(), question()], tools: TOOLS };
 }
 
 /** The conversation with the tools' results, for calls with these ids. */
@@ -61,7 +61,7 @@ export function secondTurn(ids: readonly string[], ...more: CanonicalMessage[]):
   }));
   const messages: CanonicalMessage[] = [
     system(),
-    asked(),
+    question(),
     { role: 'assistant', parts: [{ type: 'text', text: TWO_CALLS.text! }, ...calls] },
     { role: 'tool', parts: results },
     ...more,
@@ -73,6 +73,6 @@ function system(): CanonicalMessage {
   return { role: 'system', parts: [{ type: 'text', text: SYSTEM }] };
 }
 
-function asked(): CanonicalMessage {
+function question(): CanonicalMessage {
   return { role: 'user', parts: [{ type: 'text', text: QUESTION }] };
 }

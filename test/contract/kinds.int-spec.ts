@@ -110,7 +110,7 @@ describe('kinds of work that vendors offer', () => {
   it.each(ALL_KINDS.map((contract) => ({ ...contract, what: columnOf(contract) })))(
     '$what at $vendor succeeds',
     noted(async (contract) => {
-      const { answers, expected, told, isRefused } = contract;
+      const { answers, expected, sent: sent, isRefused } = contract;
       const working = work(contract, (call, response) => {
         const { status, headers, body } = answers[server.calls.length - 1]!;
         return reply(status, headers, body)(call, response);
@@ -122,7 +122,7 @@ describe('kinds of work that vendors offer', () => {
       }
       const outcome = await working;
       expect(server.calls).toHaveLength(answers.length);
-      if (told !== undefined) expect(server.calls[0]!.body.toString()).toContain(told);
+      if (sent !== undefined) expect(server.calls[0]!.body.toString()).toContain(sent);
       if (!expected) return expect(outcome.content).not.toHaveLength(0);
       expect(outcome.content).toEqual(expected.content);
       if (expected.usage) expect(outcome.usage).toMatchObject(expected.usage);

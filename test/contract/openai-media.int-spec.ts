@@ -48,7 +48,7 @@ describe('OpenAI media', () => {
     await server.close();
   });
 
-  const say = (status: number, body: object, headers: Record<string, string> = {}): void => {
+  const answer = (status: number, body: object, headers: Record<string, string> = {}): void => {
     const json = { 'content-type': 'application/json', ...headers };
     server.script = reply(status, json, Buffer.from(JSON.stringify(body)));
   };
@@ -70,7 +70,7 @@ describe('OpenAI media', () => {
 
   describe('images', () => {
     it('are requested like the official client does', async () => {
-      say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }], usage: USAGE });
+      answer(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }], usage: USAGE });
       const options = { size: '1024x1024', quality: 'high', background: 'opaque' } as const;
       await draw({ n: 2, ...options, output_format: 'webp', metadata: { a: '1' } });
       const theirs = await sdk.images.generate({
@@ -89,7 +89,7 @@ describe('OpenAI media', () => {
 
     it('are returned as files and counted', async () => {
       const image = { b64_json: PNG.toString('base64') };
-      say(200, { created: 1, data: [image, image], usage: USAGE });
+      answer(200, { created: 1, data: [image, image], usage: USAGE });
       const done = assertDone(await draw({ n: 2 }));
       expect(done.files.map(({ contentType }) => contentType)).toEqual(['image/png', 'image/png']);
       expect(await readFiles(done)).toEqual([PNG, PNG]);
@@ -98,7 +98,7 @@ describe('OpenAI media', () => {
 
     it('beyond the requested number are neither fetched nor counted', async () => {
       const image = { b64_json: PNG.toString('base64') };
-      say(200, { created: 1, data: [image, image, { url: `${server.origin}/files/3.png` }] });
+      answer(200, { created: 1, data: [image, image, { url: `${server.origin}/files/3.png` }] });
       const done = assertDone(await draw({ n: 1 }));
       expect(done.files).toHaveLength(1);
       expect(done.usage).toMatchObject({ imageCount: 1 });
@@ -107,14 +107,14 @@ describe('OpenAI media', () => {
 
     it('that are missing are not counted', async () => {
       const image = { b64_json: PNG.toString('base64') };
-      say(200, { created: 1, data: [{}, image, null, { b64_json: '', url: '' }, image] });
+      answer(200, { created: 1, data: [{}, image, null, { b64_json: '', url: '' }, image] });
       const done = assertDone(await draw({ n: 5 }));
       expect(await readFiles(done)).toEqual([PNG, PNG]);
       expect(done.usage).toMatchObject({ imageCount: 2 });
     });
 
     it('of early models are requested as bytes', async () => {
-      say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
+      answer(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
       const done = assertDone(await draw({ style: 'vivid' }, 'dall-e-3'));
       expect(body()).toEqual({
         model: 'dall-e-3',
@@ -138,7 +138,7 @@ describe('OpenAI media', () => {
     });
 
     it('inside the operator’s network are not fetched', async () => {
-      say(200, { created: 1, data: [{ url: 'http://127.0.0.1:9/secret.png' }] });
+      answer(200, { created: 1, data: [{ url: 'http://127.0.0.1:9/secret.png' }] });
       await expect(draw()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
     });
 
@@ -152,7 +152,7 @@ describe('OpenAI media', () => {
       [503, {}, 'server', 'no'],
       [502, {}, 'server', 'unknown'],
     ])('are rejected with %d %j', async (status, error, failure, accepted) => {
-      say(status, { error: { message: `No: ${KEY}.`, param: null, ...error } });
+      answer(status, { error: { message: `No: ${KEY}.`, param: null, ...error } });
       const refused = draw();
       await expect(refused).rejects.toMatchObject({ failure, accepted, status });
       await expect(refused).rejects.not.toThrow(KEY);
@@ -160,7 +160,7 @@ describe('OpenAI media', () => {
     });
 
     it('rejected by a filter report the vendor’s message and name the prompt', async () => {
-      say(400, { error: { message: 'Rejected by the safety system.', code: 'content_filter' } });
+      answer(400, { error: { message: 'Rejected by the safety system.', code: 'content_filter' } });
       await expect(draw()).rejects.toMatchObject({
         message: 'Rejected by the safety system.',
         param: 'prompt',
@@ -191,7 +191,7 @@ describe('OpenAI media', () => {
     });
 
     it('were certainly not created by an unreachable server', async () => {
-      const gone = new OpenAiAdapter(
+      const unreachable = new OpenAiAdapter(
         {
           id: 'x',
           name: 'X',
@@ -203,7 +203,7 @@ describe('OpenAI media', () => {
         },
         transport,
       );
-      const asking = gone.submitMedia(mediaCall(imageRequest(), 'm'));
+      const asking = unreachable.submitMedia(mediaCall(imageRequest(), 'm'));
       await expect(asking).rejects.toMatchObject({ failure: 'connect', accepted: 'no' });
     });
 
@@ -236,7 +236,7 @@ describe('OpenAI media', () => {
 
   describe('videos', () => {
     it('are requested like the official client does', async () => {
-      say(200, VIDEO, { 'openai-poll-after-ms': '5000' });
+      answer(200, VIDEO, { 'openai-poll-after-ms': '5000' });
       const submitted = await film({ seconds: 8, size: '1280x720' });
       const theirs = await sdk.videos.create({
         model: 'sora-2',
@@ -270,14 +270,14 @@ describe('OpenAI media', () => {
     it.each(['queued', 'in_progress', 'something new'])(
       'are pending in status %s',
       async (status) => {
-        say(200, { ...VIDEO, status });
+        answer(200, { ...VIDEO, status });
         expect(await ask()).toEqual({ state: 'running', operation: 'video_123' });
       },
     );
 
     it('fail with the vendor’s message', async () => {
       const error = { code: 'moderation_blocked', message: `Not this, ${KEY}.` };
-      say(200, { ...VIDEO, status: 'failed', error });
+      answer(200, { ...VIDEO, status: 'failed', error });
       const asking = ask();
       await expect(asking).rejects.toBeInstanceOf(MediaFailedError);
       await expect(asking).rejects.toMatchObject({
@@ -287,7 +287,7 @@ describe('OpenAI media', () => {
     });
 
     it.each([500, 404, 429])('do not count as failed when polling fails (%d)', async (status) => {
-      say(status, { error: { message: 'Later.' } });
+      answer(status, { error: { message: 'Later.' } });
       await expect(ask()).rejects.not.toBeInstanceOf(MediaFailedError);
     });
 
@@ -348,14 +348,14 @@ describe('OpenAI media', () => {
 
     it('are deleted like the official client does, also twice', async () => {
       const call = { ...mediaCall(videoRequest(), 'sora-2'), operation: 'video_123' };
-      say(200, { id: 'video_123', object: 'video.deleted', deleted: true });
+      answer(200, { id: 'video_123', object: 'video.deleted', deleted: true });
       await adapter.cancelMedia(call);
       await sdk.videos.delete('video_123');
       const [ours, theirs] = server.calls;
       expect([ours!.method, ours!.path]).toEqual([theirs!.method, theirs!.path]);
-      say(404, { error: { message: 'No such video.' } });
+      answer(404, { error: { message: 'No such video.' } });
       await adapter.cancelMedia(call);
-      say(500, { error: { message: 'Later.' } });
+      answer(500, { error: { message: 'Later.' } });
       await expect(adapter.cancelMedia(call)).rejects.toMatchObject({ failure: 'server' });
     });
 
@@ -373,7 +373,7 @@ describe('OpenAI media', () => {
     });
 
     it('with ids that lead elsewhere are rejected', async () => {
-      say(200, { ...VIDEO, id: '../files' });
+      answer(200, { ...VIDEO, id: '../files' });
       await expect(film()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
     });
   });

@@ -141,7 +141,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       events.flatMap((event) => (event.type === 'output' ? [event.output.bytes] : [])),
     );
   };
-  const hear = (fields: Partial<TranscriptionRequest> = {}, model = voice.hears) =>
+  const transcribe = (fields: Partial<TranscriptionRequest> = {}, model = voice.hears) =>
     adapter.transcribe!(
       mediaCall(
         {
@@ -167,7 +167,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       ),
     );
   const transcript = async (fields: Partial<TranscriptionRequest> = {}): Promise<string> => {
-    const [event] = await readEvents(hear(fields).events);
+    const [event] = await readEvents(transcribe(fields).events);
     if (event?.type !== 'output') throw new Error('no output');
     return event.output.bytes.toString();
   };
@@ -225,12 +225,12 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       'seed',
       'instructions',
     ]);
-    const asked = { model: 'm', prompt: 'Names', language: 'en', diarize: true, hedge_ms: 9 };
-    expect(hear({ body: { value: asked } }).droppedParams).toEqual(['prompt', 'diarize']);
+    const request = { model: 'm', prompt: 'Names', language: 'en', diarize: true, hedge_ms: 9 };
+    expect(transcribe({ body: { value: request } }).droppedParams).toEqual(['prompt', 'diarize']);
   });
 
   it('reports the audio duration that it counted', async () => {
-    const events = await readEvents(hear().events);
+    const events = await readEvents(transcribe().events);
     expect(events.map(({ type }) => type)).toEqual(['output', 'usage']);
     expect(events[1]).toMatchObject({ usage: { audioMs: LENGTH_MS, inputTokens: 0 } });
   });
@@ -267,8 +267,8 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
 
   it('takes the language from the request or detects it', async () => {
     const languageOf = async (language: string | undefined): Promise<unknown> => {
-      const told = await transcript({ format: 'verbose_json', language });
-      return (JSON.parse(told) as { language: unknown }).language;
+      const result = await transcript({ format: 'verbose_json', language });
+      return (JSON.parse(result) as { language: unknown }).language;
     };
     expect(await languageOf('de')).toBe('de');
     expect(await languageOf(undefined)).toMatch(/^en/);
@@ -276,15 +276,15 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
 
   it('returns no text for silence, and counts it', async () => {
     const silent = fake(KEY);
-    silent.heard = [];
+    silent.transcript = [];
     server.script = silent.script;
     expect(await transcript({ format: 'srt' })).toBe('');
-    const events = await readEvents(hear().events);
+    const events = await readEvents(transcribe().events);
     expect(events.at(-1)).toMatchObject({ usage: { audioMs: LENGTH_MS } });
   });
 
   it('translates nothing, and is not called for it', async () => {
-    await expect(readEvents(hear({ task: 'translate' }).events)).rejects.toMatchObject({
+    await expect(readEvents(transcribe({ task: 'translate' }).events)).rejects.toMatchObject({
       failure: 'unsupported',
     });
     expect(server.calls).toHaveLength(0);
@@ -300,7 +300,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
   it.each(failures)('fails with %d %j', async (status, body, expected) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     server.script = reply(status, { 'content-type': 'application/json' }, Buffer.from(text));
-    for (const working of [speak(), readEvents(hear().events)]) {
+    for (const working of [speak(), readEvents(transcribe().events)]) {
       await expect(working).rejects.toMatchObject({ status, ...expected });
       await expect(working).rejects.not.toThrow(KEY);
     }
@@ -368,7 +368,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     it('recognizes several languages only with the model that has a price for it', async () => {
       await expect(transcript({ language: 'multi' })).rejects.toMatchObject({ param: 'language' });
       expect(server.calls).toHaveLength(0);
-      await readEvents(hear({ language: 'de' }, 'nova-3:multi').events);
+      await readEvents(transcribe({ language: 'de' }, 'nova-3:multi').events);
       expect(server.calls[0]!.path).toBe(
         '/v1/listen?model=nova-3&smart_format=true&language=multi',
       );

@@ -60,12 +60,12 @@ export class FleetMember {
   }
 
   /** Starts the next streams and then fails. */
-  breakOff(text: string): void {
+  failMidStream(text: string): void {
     this.respond((spelling) => spelling.streamFailure!(text));
   }
 
   /** Sends the head and the first event of the next streams, then hangs up. */
-  cutOff(): void {
+  cutStream(): void {
     this.server.script = async (call, response) => {
       const spelling = this.spellingOf(call);
       const usage = { input: 1, output: 1 };
@@ -81,9 +81,9 @@ export class FleetMember {
     this.respond(() => raw);
   }
 
-  respond(spell: (spelling: ContractVendor, call: RecordedCall) => Reply): void {
+  respond(encode: (spelling: ContractVendor, call: RecordedCall) => Reply): void {
     this.server.script = (call, response) => {
-      const { status, headers, body } = spell(this.spellingOf(call), call);
+      const { status, headers, body } = encode(this.spellingOf(call), call);
       return reply(status, headers, body)(call, response);
     };
   }

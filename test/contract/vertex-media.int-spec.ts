@@ -55,7 +55,7 @@ describe('Vertex media', () => {
     await server.close();
   });
 
-  const say = (body: object, status = 200): void => {
+  const answer = (body: object, status = 200): void => {
     const headers = { 'content-type': 'application/json' };
     server.script = reply(status, headers, Buffer.from(JSON.stringify(body)));
   };
@@ -77,7 +77,9 @@ describe('Vertex media', () => {
 
   describe('predicted images', () => {
     it('are requested like the official client does', async () => {
-      say({ predictions: [{ bytesBase64Encoded: PNG.toString('base64'), mimeType: 'image/png' }] });
+      answer({
+        predictions: [{ bytesBase64Encoded: PNG.toString('base64'), mimeType: 'image/png' }],
+      });
       const done = assertDone(
         await draw({
           n: 2,
@@ -114,13 +116,13 @@ describe('Vertex media', () => {
 
     it('beyond the requested number are ignored', async () => {
       const picture = { bytesBase64Encoded: PNG.toString('base64') };
-      say({ predictions: [picture, picture, picture] });
+      answer({ predictions: [picture, picture, picture] });
       const { files, usage } = assertDone(await draw({ n: 2 }));
       expect([files.length, usage!.imageCount]).toEqual([2, 2]);
     });
 
     it('are counted without those that a filter withheld', async () => {
-      say({
+      answer({
         predictions: [
           { raiFilteredReason: 'No people. Support codes: 1' },
           { bytesBase64Encoded: PNG.toString('base64') },
@@ -134,7 +136,7 @@ describe('Vertex media', () => {
       ['with a reason', { predictions: [{ raiFilteredReason: 'No people.' }] }, /No people/],
       ['without one', {}, /filter/],
     ])('are rejected by the filter %s', async (_how, body, message) => {
-      say(body);
+      answer(body);
       const drawing = draw();
       await expect(drawing).rejects.toBeInstanceOf(MediaFailedError);
       await expect(drawing).rejects.toMatchObject({
@@ -152,7 +154,7 @@ describe('Vertex media', () => {
     const inlineData = { mimeType: 'image/png', data: PNG.toString('base64') };
 
     it('are requested like the official client does', async () => {
-      say(answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }));
+      answer(answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }));
       const done = assertDone(await draw({ size: '4K', aspect_ratio: '16:9' }, GEMINI));
       await sdk.models.generateContent({
         model: GEMINI,
@@ -169,13 +171,13 @@ describe('Vertex media', () => {
 
     it('come without drafts', async () => {
       const parts = [{ inlineData, thought: true }, { text: 'Here.' }, { inlineData }];
-      say(answer({ content: { parts }, finishReason: 'STOP' }));
+      answer(answer({ content: { parts }, finishReason: 'STOP' }));
       expect(assertDone(await draw({}, GEMINI)).files).toHaveLength(1);
     });
 
     it('are a single image, as requested', async () => {
       const parts = [{ inlineData }, { inlineData }];
-      say(answer({ content: { parts }, finishReason: 'STOP' }));
+      answer(answer({ content: { parts }, finishReason: 'STOP' }));
       const { files, usage } = assertDone(await draw({}, GEMINI));
       expect([files.length, usage!.imageCount]).toEqual([1, 1]);
     });
@@ -184,7 +186,7 @@ describe('Vertex media', () => {
       [{ candidates: [{ finishReason: 'IMAGE_SAFETY', finishMessage: 'Unsafe.' }] }, /Unsafe/],
       [{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, /PROHIBITED_CONTENT/],
     ])('are rejected by the filter: %j', async (body, message) => {
-      say(body);
+      answer(body);
       await expect(draw({}, GEMINI)).rejects.toMatchObject({
         code: 'content_policy_violation',
         message: expect.stringMatching(message),
@@ -192,9 +194,9 @@ describe('Vertex media', () => {
     });
 
     it('fail when there is only text, but not as filtered', async () => {
-      say(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
+      answer(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ code: 'provider_error' });
-      say({});
+      answer({});
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ failure: 'unreadable' });
     });
   });
@@ -225,7 +227,7 @@ describe('Vertex media', () => {
 
   describe('videos', () => {
     it('are requested like the official client does', async () => {
-      say({ name: NAME });
+      answer({ name: NAME });
       const submitted = await film({
         seconds: 6,
         size: '1080x1920',
@@ -250,7 +252,7 @@ describe('Vertex media', () => {
 
     it('are polled like the official client does and billed by duration', async () => {
       const videos = [{ bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' }];
-      say({ name: NAME, done: true, response: { videos } });
+      answer({ name: NAME, done: true, response: { videos } });
       const done = assertDone(await ask());
       const operation = new GenerateVideosOperation();
       operation.name = NAME;
@@ -264,18 +266,18 @@ describe('Vertex media', () => {
 
     it('are a single video, as requested', async () => {
       const video = { bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' };
-      say({ name: NAME, done: true, response: { videos: [video, video, video] } });
+      answer({ name: NAME, done: true, response: { videos: [video, video, video] } });
       const { files, usage } = assertDone(await ask());
       expect([files.length, usage!.videoSeconds]).toEqual([1, 6]);
     });
 
     it('are started by an answer with nothing but a name', async () => {
-      say({ name: NAME, more: 'x'.repeat(2_000_000) });
+      answer({ name: NAME, more: 'x'.repeat(2_000_000) });
       await expect(film()).rejects.toMatchObject({ failure: 'unreadable' });
     });
 
     it('last eight seconds by default', async () => {
-      say({ name: NAME });
+      answer({ name: NAME });
       expect(await film()).toMatchObject({ operation: `8:${NAME}` });
       expect(JSON.parse(server.calls[0]!.body.toString())).toMatchObject({
         parameters: { durationSeconds: 8 },
@@ -283,7 +285,7 @@ describe('Vertex media', () => {
     });
 
     it('may still be running', async () => {
-      say({ name: NAME });
+      answer({ name: NAME });
       expect(await ask()).toEqual({ state: 'running', operation: `6:${NAME}` });
     });
 
@@ -305,7 +307,7 @@ describe('Vertex media', () => {
         /no downloadable video/,
       ],
     ])('may have failed: %j', async (body, code, message) => {
-      say({ name: NAME, done: true, ...body });
+      answer({ name: NAME, done: true, ...body });
       const asking = ask();
       await expect(asking).rejects.toBeInstanceOf(MediaFailedError);
       await expect(asking).rejects.toMatchObject({
@@ -321,7 +323,7 @@ describe('Vertex media', () => {
       [503, 'UNAVAILABLE', 'server', 'no'],
       [504, 'DEADLINE_EXCEEDED', 'timeout', 'unknown'],
     ])('are refused with %d', async (code, status, failure, accepted) => {
-      say({ error: { code, status, message: `No, ${TOKEN}.` } }, code);
+      answer({ error: { code, status, message: `No, ${TOKEN}.` } }, code);
       const filming = film();
       await expect(filming).rejects.toMatchObject({ failure, accepted });
       await expect(filming).rejects.not.toThrow(TOKEN);

@@ -55,7 +55,7 @@ const ofPeople = (thing: OfPeople, rest: Rule = {}): Rule => ({
   only: 'management',
   ...rest,
 });
-const makes = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
+const creates = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
 const asInference = (thing: keyof typeof THINGS, rest: Rule = {}): Rule =>
   of(thing, { only: 'routing', ...rest });
 const SETS_LIMITS: Rule = { body: { max_in_flight: 1_000 }, only: 'management' };
@@ -65,19 +65,19 @@ const CANCELLED: Rule = { status: [200, 409] };
 /** Every operation on a tenant's resources. A path below `/api` equals the one without. */
 const RULES: Record<string, Rule> = {
   'GET /v1/customer/api-keys': OWN,
-  'POST /v1/customer/api-keys': makes('api-key'),
+  'POST /v1/customer/api-keys': creates('api-key'),
   'GET /v1/customer/api-keys/{id}': of('api-key'),
   'PATCH /v1/customer/api-keys/{id}': of('api-key', { body: { name: 'changed' } }),
   'DELETE /v1/customer/api-keys/{id}': of('api-key'),
   'GET /v1/customer/guardrails': OWN,
-  'POST /v1/customer/guardrails': makes('guardrail'),
+  'POST /v1/customer/guardrails': creates('guardrail'),
   'POST /v1/customer/guardrails/test': { body: { text: 'Hello' } },
   'GET /v1/customer/guardrails/{id}': of('guardrail'),
   'PUT /v1/customer/guardrails/{id}': of('guardrail', { body: { is_enabled: false } }),
   'DELETE /v1/customer/guardrails/{id}': of('guardrail'),
   'GET /v1/customer/provider-credentials': OWN,
   'GET /v1/customer/provider-credentials/providers': OWN,
-  'POST /v1/customer/provider-credentials': makes('credential'),
+  'POST /v1/customer/provider-credentials': creates('credential'),
   'POST /v1/customer/provider-credentials/test': {
     body: THINGS.credential[1],
   },
@@ -85,7 +85,7 @@ const RULES: Record<string, Rule> = {
   'PATCH /v1/customer/provider-credentials/{id}': of('credential', { body: { weight: 2 } }),
   'DELETE /v1/customer/provider-credentials/{id}': of('credential'),
   'GET /v1/customer/broadcast/destinations': OWN,
-  'POST /v1/customer/broadcast/destinations': makes('destination'),
+  'POST /v1/customer/broadcast/destinations': creates('destination'),
   'GET /v1/customer/broadcast/destinations/{id}': of('destination'),
   'PUT /v1/customer/broadcast/destinations/{id}': of('destination', { body: { enabled: false } }),
   'DELETE /v1/customer/broadcast/destinations/{id}': of('destination'),
@@ -94,7 +94,7 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/audit-log/export.csv': OWN,
   'GET /v1/customer/audit-log/export.jsonl': OWN,
   'GET /v1/customer/alerts': OWN,
-  'POST /v1/customer/alerts': makes('alert'),
+  'POST /v1/customer/alerts': creates('alert'),
   'GET /v1/customer/alerts/{id}': of('alert'),
   'PATCH /v1/customer/alerts/{id}': of('alert', { body: { enabled: false } }),
   'DELETE /v1/customer/alerts/{id}': of('alert'),
@@ -369,8 +369,8 @@ describe("a tenant's account", () => {
         else if (thing) expect(json(answer)).toEqual(refusal(404, 'not_found_error', named));
         else expect(status).toContain(answer.status);
         // An error may repeat the requested id.
-        const told = [...secrets].filter((secret) => answer.text.includes(secret));
-        expect(told.filter((secret) => !call.path.includes(secret))).toEqual([]);
+        const leaked = [...secrets].filter((secret) => answer.text.includes(secret));
+        expect(leaked.filter((secret) => !call.path.includes(secret))).toEqual([]);
       }
       const own = only === 'management' ? set.gateway.managementKey : set.gateway.apiKey;
       const { status: answered } = await send(call, own);

@@ -195,16 +195,16 @@ describe(TENANTS, () => {
   it('returns 404 for an unknown tenant or key in every operation', async () => {
     const { path } = await makeTenant();
     for (const id of [randomUUID(), 'word']) {
-      const gone = `${TENANTS}/${id}`;
+      const unknown = `${TENANTS}/${id}`;
       for (const [method, at, body] of [
-        ['GET', gone],
-        ['PATCH', gone, { name: 'n' }],
-        ['DELETE', gone],
-        ['POST', `${gone}/grants`, { credits: 1 }],
-        ['POST', `${gone}/corrections`, { credits: 1 }],
-        ['GET', `${gone}/entries`],
-        ['GET', `${gone}/api-keys`],
-        ['POST', `${gone}/api-keys`, { name: 'n' }],
+        ['GET', unknown],
+        ['PATCH', unknown, { name: 'n' }],
+        ['DELETE', unknown],
+        ['POST', `${unknown}/grants`, { credits: 1 }],
+        ['POST', `${unknown}/corrections`, { credits: 1 }],
+        ['GET', `${unknown}/entries`],
+        ['GET', `${unknown}/api-keys`],
+        ['POST', `${unknown}/api-keys`, { name: 'n' }],
       ] as const) {
         expect(await call(method, at, body)).toMatchObject(refused(404, 'tenant_id'));
       }
@@ -349,8 +349,8 @@ describe('grants and corrections', () => {
     await call('POST', `${path}/grants`, { credits: 4 });
     expect((await call('POST', `${path}/corrections`, take, again)).status).toBe(201);
     // Keys are scoped to the tenant.
-    const stranger = await makeTenant({ credits: 0 });
-    expect((await call('POST', `${stranger.path}/grants`, body, { headers })).status).toBe(201);
+    const another = await makeTenant({ credits: 0 });
+    expect((await call('POST', `${another.path}/grants`, body, { headers })).status).toBe(201);
   });
 
   it.each<[string, object, string]>([
@@ -466,8 +466,8 @@ describe('a deleted tenant', () => {
       name: `Jane Doe ${randomUUID()}`,
     });
     const asTenant = { key: management };
-    const told = { key: routing, headers: { 'x-gateway-tags': 'team=secret' } };
-    await call('POST', '/v1/chat/completions', { ...CHAT, user: 'secret' }, told);
+    const options = { key: routing, headers: { 'x-gateway-tags': 'team=secret' } };
+    await call('POST', '/v1/chat/completions', { ...CHAT, user: 'secret' }, options);
     await call(
       'POST',
       '/v1/responses',

@@ -76,8 +76,8 @@ describe('coding agents at every vendor', () => {
       const member = fleet.member(vendor);
       member.answer({ text: 'Hello there', finish: 'stop', usage: { input: 3, output: 2 } });
       for (const { path, headers, body } of [CLAUDE_CODE, CODEX]) {
-        const asked = { ...body, model: member.model, stream };
-        const response = await gateway.post(path, asked, headers);
+        const request = { ...body, model: member.model, stream };
+        const response = await gateway.post(path, request, headers);
         expect(await readAnswer(path, response)).toMatchObject({ text: 'Hello there' });
       }
     },

@@ -168,11 +168,11 @@ describe('requests of coding agents', () => {
     });
 
     it.each([false, true])('are counted in a response’s output (stream: %s)', async (stream) => {
-      const said = { type: 'message', id: 'm', role: 'assistant', status: 'completed' };
+      const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed' };
       const text = { type: 'output_text', text: 'Hello', annotations: [] };
       const opened = { ...SEARCH_CALL, action: { type: 'open_page' } };
       fake.answer = respond({
-        output: [SEARCH_CALL, opened, SEARCH_CALL, { ...said, content: [text] }],
+        output: [SEARCH_CALL, opened, SEARCH_CALL, { ...message, content: [text] }],
       });
       const body = { model: 'openai/gpt-5.4', input: 'Hi', stream };
       const tools = [{ type: 'web_search', external_web_access: false }];
@@ -193,7 +193,7 @@ describe('requests of coding agents', () => {
       const tools = [{ ...SEARCH_TOOL, max_uses: 20 }, SEARCH_TOOL];
       fake.answer = (_call, response) => void response.writeHead(200).flushHeaders();
       const left = new AbortController();
-      const asked = gateway.fetch(MESSAGES, {
+      const answer = gateway.fetch(MESSAGES, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ model: LONG_MODEL, max_tokens: 5, messages: [USER], tools }),
@@ -202,7 +202,7 @@ describe('requests of coding agents', () => {
       await until(() => fake.calls.length === 1);
       const holds = await gateway.database.query<{ amount: string }>('SELECT amount FROM holds');
       left.abort();
-      await expect(asked).rejects.toThrow();
+      await expect(answer).rejects.toThrow();
       const held = holds.rows.map(({ amount }) => Number(amount));
       expect(Math.max(0, ...held)).toBeGreaterThan(30 * SEARCH_FEE);
     });
@@ -228,8 +228,8 @@ describe('requests of coding agents', () => {
     });
 
     it('are charged up to the point where the caller disconnected', async () => {
-      const begun = [messageStart(), blockStart(0, SEARCH_BLOCK)];
-      fake.answer = streamOf([...begun, blockStart(1, { type: 'text', text: 'a' })], 'hang');
+      const started = [messageStart(), blockStart(0, SEARCH_BLOCK)];
+      fake.answer = streamOf([...started, blockStart(1, { type: 'text', text: 'a' })], 'hang');
       const responses: FakeAnswer = (call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         for (const event of streamEvents(call, { output: [SEARCH_CALL] }).slice(0, 4)) {
@@ -237,7 +237,7 @@ describe('requests of coding agents', () => {
         }
         writeEvent(response, { type: 'response.output_text.delta', delta: 'a' });
       };
-      const leave = async (path: string, body: object): Promise<LoggedRequest> => {
+      const disconnect = async (path: string, body: object): Promise<LoggedRequest> => {
         const left = new AbortController();
         const response = await gateway.fetch(path, {
           method: 'POST',
@@ -248,14 +248,14 @@ describe('requests of coding agents', () => {
         left.abort();
         return loggedRequest(gateway.database, response.headers.get('x-request-id'));
       };
-      const asked = { model: LONG_MODEL, max_tokens: 9, messages: [USER], tools: [SEARCH_TOOL] };
+      const request = { model: LONG_MODEL, max_tokens: 9, messages: [USER], tools: [SEARCH_TOOL] };
       const charged = { outcome: 'cancelled', managed_tool_fee: SEARCH_FEE };
-      expect(await leave(MESSAGES, asked)).toMatchObject(charged);
+      expect(await disconnect(MESSAGES, request)).toMatchObject(charged);
       fake.answer = responses;
       const tools = [{ type: 'web_search' }];
-      expect(await leave(RESPONSES, { model: 'openai/gpt-5.4', input: 'Hi', tools })).toMatchObject(
-        charged,
-      );
+      expect(
+        await disconnect(RESPONSES, { model: 'openai/gpt-5.4', input: 'Hi', tools }),
+      ).toMatchObject(charged);
     });
   });
 

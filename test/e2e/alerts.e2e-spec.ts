@@ -54,9 +54,9 @@ describe('alerts over HTTP', () => {
     expect([response.status, answer]).toEqual([status, answer]);
     return answer;
   };
-  let looks = 0;
-  const look = () => {
-    const at = new Date(Date.now() + ++looks * 11_000);
+  let evaluations = 0;
+  const evaluate = () => {
+    const at = new Date(Date.now() + ++evaluations * 11_000);
     return gateway.gateway.application.get(AlertEvaluator, { strict: false }).look(at);
   };
 
@@ -174,7 +174,7 @@ describe('alerts over HTTP', () => {
       const ids: unknown[] = [];
       for (let count = 0; count < 3; count++) {
         ids.push((await call('POST', path, rule, 201)).id);
-        await look();
+        await evaluate();
       }
       await until(() => receiver.posts.length === 3);
       const events = path.replace('alerts', 'alert-events');
@@ -182,14 +182,14 @@ describe('alerts over HTTP', () => {
         const { data } = (await call('GET', events)) as { data: { delivery: Json }[] };
         return data.every(({ delivery }) => delivery.state === 'delivered');
       });
-      const told: unknown[] = [];
+      const listed: unknown[] = [];
       let cursor = '';
       do {
         const page = await call('GET', `${events}?limit=2${cursor}`);
-        told.push(...(page.data as Json[]).map(({ alert_id }) => alert_id));
+        listed.push(...(page.data as Json[]).map(({ alert_id }) => alert_id));
         cursor = page.has_more ? `&cursor=${String(page.next_cursor)}` : '';
       } while (cursor !== '');
-      expect(told).toEqual(ids.toReversed());
+      expect(listed).toEqual(ids.toReversed());
       const one = await call('GET', `${events}?alert_id=${String(ids[1])}`);
       expect(one.data).toMatchObject([
         {
@@ -215,7 +215,7 @@ describe('alerts over HTTP', () => {
     const operators = await call('POST', ADMIN, rule, 201);
     await call('GET', `${ADMIN}/${String(own.id)}`, undefined, 404);
     await call('DELETE', `${CUSTOMER}/${String(operators.id)}`, undefined, 404);
-    await look();
+    await evaluate();
     await until(() => receiver.posts.length === 2);
     for (const [path, { id }] of [
       [CUSTOMER, own],
@@ -295,7 +295,7 @@ describe('alerts over HTTP', () => {
       });
     const report = async () => {
       await gateway.gateway.application.get(InstanceService, { strict: false }).beat();
-      await look();
+      await evaluate();
     };
     await report();
     const polite = setUp.fake.answer;
@@ -303,8 +303,9 @@ describe('alerts over HTTP', () => {
     for (let count = 0; count < 5; count++) expect((await ask()).status).toBe(502);
     await report();
     await until(() => receiver.posts.length === 1);
-    const told = () => receiver.posts.map(({ body }) => (JSON.parse(body) as { data: Json }).data);
-    expect(told()[0]).toMatchObject({
+    const received = () =>
+      receiver.posts.map(({ body }) => (JSON.parse(body) as { data: Json }).data);
+    expect(received()[0]).toMatchObject({
       status: 'firing',
       subject: 'one',
       message: "one fails again and again with a, as 1 of the gateway's processes say.",
@@ -313,7 +314,7 @@ describe('alerts over HTTP', () => {
     expect((await ask()).status).toBe(200);
     await report();
     await until(() => receiver.posts.length === 2);
-    expect(told()[1]).toMatchObject({ status: 'resolved', message: 'one no longer fails.' });
+    expect(received()[1]).toMatchObject({ status: 'resolved', message: 'one no longer fails.' });
   });
 
   it('report a paused route to the operator, and its end', async () => {
@@ -321,10 +322,10 @@ describe('alerts over HTTP', () => {
     await gateway.database.query(
       `INSERT INTO route_pauses (provider, model, reason, paused_by) VALUES ('one', 'one/a', 'prices', 'me')`,
     );
-    await look();
+    await evaluate();
     await until(() => receiver.posts.length === 1);
     await gateway.database.query('DELETE FROM route_pauses');
-    await look();
+    await evaluate();
     await until(() => receiver.posts.length === 2);
     const messages = receiver.posts.map(
       ({ body }) => (JSON.parse(body) as { data: { message: string } }).data.message,

@@ -235,17 +235,19 @@ describe(PATH, () => {
   describe('DELETE', () => {
     it('revokes at once here and within a second on another instance, and can be repeated', async () => {
       const { id, key } = await create();
-      const asked = (instance: BootedGateway) => call('GET', PATH, undefined, key, instance);
-      expect([(await asked(gateway)).status, (await asked(other)).status]).toEqual([200, 200]);
+      const listKeys = (instance: BootedGateway) => call('GET', PATH, undefined, key, instance);
+      expect([(await listKeys(gateway)).status, (await listKeys(other)).status]).toEqual([
+        200, 200,
+      ]);
 
       const revoked = await call('DELETE', `${PATH}/${id}`);
       expect(revoked.status).toBe(200);
       expect(revoked.body).toMatchObject({ id, status: 'revoked', is_active: false });
-      const refused = await asked(gateway);
+      const refused = await listKeys(gateway);
       expect(refused).toEqual(refusal(401, 'authentication_error', 'authorization'));
       expect(JSON.stringify(refused.body)).toContain('revoked');
 
-      await until(async () => (await asked(other)).status !== 200, 20_000);
+      await until(async () => (await listKeys(other)).status !== 200, 20_000);
       expect(await call('DELETE', `${PATH}/${id}`)).toEqual(revoked);
       const { data } = (await call('GET', PATH)).body as { data: object[] };
       expect(data).toContainEqual(revoked.body);

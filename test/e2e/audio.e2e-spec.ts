@@ -367,8 +367,8 @@ describe('audio', () => {
     });
 
     const sse = (...events: object[]) => {
-      const spelled = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
-      return reply(200, { 'content-type': 'text/event-stream' }, Buffer.from(spelled));
+      const encoded = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      return reply(200, { 'content-type': 'text/event-stream' }, Buffer.from(encoded));
     };
     const delta = (text: string) => ({ type: 'transcript.text.delta', delta: text });
     const done = { type: 'transcript.text.done', ...answer };
@@ -423,8 +423,8 @@ describe('audio', () => {
         response.on('drain', more);
         more();
       };
-      const told = await post(form({ model: 'openai/whisper-1', stream: 'true' }, wave(100)));
-      expect(await told.text()).toContain('"type":"error"');
+      const streamed = await post(form({ model: 'openai/whisper-1', stream: 'true' }, wave(100)));
+      expect(await streamed.text()).toContain('"type":"error"');
     });
 
     it('falls back from a stream that fails before it starts, and reports a later failure', async () => {
@@ -465,8 +465,8 @@ describe('audio', () => {
       ];
       openAi.script = json(200, { ...answer, task: 'transcribe', duration: 2.5, segments });
       const fields = { model: 'openai/whisper-1', response_format: 'diarized_json' };
-      const told = await post(form(fields, wave(100)));
-      expect(await told.json()).toMatchObject({ segments });
+      const reply = await post(form(fields, wave(100)));
+      expect(await reply.json()).toMatchObject({ segments });
       expect(openAi.calls[0]!.body.toString('latin1')).toContain('diarized_json');
       for (const model of ['sandbox/transcribe', 'fish-audio/transcribe-1']) {
         const refused = await post(form({ ...fields, model }, wave(100)));

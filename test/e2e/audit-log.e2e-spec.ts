@@ -73,21 +73,21 @@ const ofSomebody = (action: string, body?: object): Rule => ({
   body,
 });
 
-const makes = (thing: Thing, action: string): Rule => ({ action, body: THINGS[thing][1] });
+const creates = (thing: Thing, action: string): Rule => ({ action, body: THINGS[thing][1] });
 
 /** The id of a job that no worker processes. */
 const JOB = `vid_${'0'.repeat(36)}`;
 
 /** Every operation that changes something, with the row it leaves. New operations are added here. */
 const RULES: Record<string, Rule> = {
-  'POST /v1/customer/api-keys': makes('api-key', 'api_key.create'),
+  'POST /v1/customer/api-keys': creates('api-key', 'api_key.create'),
   'PATCH /v1/customer/api-keys/{id}': {
     action: 'api_key.update',
     of: 'api-key',
     body: { name: `sk-${PLANTED}` },
   },
   'DELETE /v1/customer/api-keys/{id}': { action: 'api_key.revoke', of: 'api-key' },
-  'POST /v1/customer/guardrails': makes('guardrail', 'guardrail.create'),
+  'POST /v1/customer/guardrails': creates('guardrail', 'guardrail.create'),
   'POST /v1/customer/guardrails/test': { action: null, body: { text: 'Hello' } },
   'PUT /v1/customer/guardrails/{id}': {
     action: 'guardrail.update',
@@ -95,7 +95,7 @@ const RULES: Record<string, Rule> = {
     body: { is_enabled: false },
   },
   'DELETE /v1/customer/guardrails/{id}': { action: 'guardrail.delete', of: 'guardrail' },
-  'POST /v1/customer/provider-credentials': makes('credential', 'provider_credential.create'),
+  'POST /v1/customer/provider-credentials': creates('credential', 'provider_credential.create'),
   'POST /v1/customer/provider-credentials/test': {
     action: null,
     body: { provider: 'openai', key: PLANTED },
@@ -110,7 +110,10 @@ const RULES: Record<string, Rule> = {
     action: 'provider_credential.delete',
     of: 'credential',
   },
-  'POST /v1/customer/broadcast/destinations': makes('destination', 'broadcast_destination.create'),
+  'POST /v1/customer/broadcast/destinations': creates(
+    'destination',
+    'broadcast_destination.create',
+  ),
   'PUT /v1/customer/broadcast/destinations/{id}': {
     action: 'broadcast_destination.update',
     of: 'destination',
@@ -136,7 +139,7 @@ const RULES: Record<string, Rule> = {
       FROM tenants WHERE name = 'default'`,
   },
   'POST /v1/customer/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
-  'POST /v1/customer/alerts': makes('alert', 'alert.create'),
+  'POST /v1/customer/alerts': creates('alert', 'alert.create'),
   'PATCH /v1/customer/alerts/{id}': {
     action: 'alert.update',
     of: 'alert',
@@ -145,7 +148,7 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/customer/alerts/{id}': { action: 'alert.delete', of: 'alert' },
   'POST /v1/customer/alerts/{id}/test': { action: 'alert.test', of: 'alert' },
   'POST /v1/admin/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
-  'POST /v1/admin/alerts': makes('operators-alert', 'alert.create'),
+  'POST /v1/admin/alerts': creates('operators-alert', 'alert.create'),
   'PATCH /v1/admin/alerts/{id}': {
     action: 'alert.update',
     of: 'operators-alert',
@@ -202,7 +205,7 @@ const RULES: Record<string, Rule> = {
     body: { enabled: false },
   },
   'DELETE /v1/admin/content-log/{id}': { action: 'content.delete_all', of: 'tenant' },
-  'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
+  'POST /v1/admin/keys': creates('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
   'POST /v1/admin/tenants': { action: 'tenant.create', body: { name: 'made by this' } },
   'PATCH /v1/admin/tenants/{tenant_id}': {

@@ -8,7 +8,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { readAnswer, type ReadAnswer } from '../support/dialect-answers.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
-import { ANSWER, CALLS, sayNumbered } from '../support/numbered-answers.js';
+import { ANSWER, CALLS, answerNumbered } from '../support/numbered-answers.js';
 import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { itWithRedis, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -52,7 +52,7 @@ describe('the cache', () => {
     vendors.calls.length = 0;
     // Keeps tests from finding each other's answers.
     prompt = `prompt ${++prompts}`;
-    say(ANSWER);
+    answerWith(ANSWER);
   });
   afterEach(async () => {
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
@@ -64,7 +64,7 @@ describe('the cache', () => {
     await database.drop();
   });
 
-  const say = (answer: ScriptedAnswer) => sayNumbered(vendors, answer);
+  const answerWith = (answer: ScriptedAnswer) => answerNumbered(vendors, answer);
 
   function bodyOf(path: string, fields: Json = {}): Json {
     if (path === EMBEDDINGS) return { model: 'sandbox/embed', input: prompt, ...fields };
@@ -131,7 +131,7 @@ describe('the cache', () => {
         ['text', ANSWER],
         ['tool calls', CALLS],
       ])('returns the same %s again, for free', async (_name, scripted) => {
-        say(scripted);
+        answerWith(scripted);
         const miss = await ask(path, { model, stream: first });
         expect(miss.cache).toEqual(MISS);
         expect(miss.answer.text).toContain('Number 1.');
@@ -274,16 +274,16 @@ describe('the cache', () => {
     vendors.script = reply(400, { 'content-type': 'application/json' }, Buffer.from('{}'));
     const refused = await gateway.post(CHAT, bodyOf(CHAT), { 'x-gateway-cache': 'true' });
     expect(refused.status).toBeGreaterThanOrEqual(400);
-    say({ ...ANSWER, withoutFinish: true });
+    answerWith({ ...ANSWER, withoutFinish: true });
     const cut = await gateway.post(CHAT, bodyOf(CHAT, { stream: true }), {
       'x-gateway-cache': 'true',
     });
     expect((await readAvailable(cut)).body).toContain('"error"');
-    say({ ...ANSWER, finish: 'content_filter' });
+    answerWith({ ...ANSWER, finish: 'content_filter' });
     for (const stream of [true, false, true]) {
       expect((await ask(CHAT, { stream })).cache).toEqual(MISS);
     }
-    say({ ...ANSWER, finish: 'length' });
+    answerWith({ ...ANSWER, finish: 'length' });
     expect((await ask(CHAT)).cache).toEqual(MISS);
     const hit = await ask(CHAT);
     expect([hit.cache[0], hit.answer.finish]).toEqual(['HIT', 'length']);

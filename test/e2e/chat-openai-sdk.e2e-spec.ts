@@ -70,9 +70,9 @@ describe('the official openai package against POST /v1/chat/completions', () => 
       return { text, usages };
     };
     expect(await read(false)).toEqual({ text: 'One two three 👋', usages: [] });
-    const asked = await read(true);
-    expect(asked.text).toBe('One two three 👋');
-    expect(asked.usages).toHaveLength(1);
+    const withUsage = await read(true);
+    expect(withUsage.text).toBe('One two three 👋');
+    expect(withUsage.usages).toHaveLength(1);
     for (const call of fake.calls) {
       expect(call.body.stream_options).toEqual({ include_usage: true });
     }

@@ -53,10 +53,10 @@ describe('the AzureOpenAI class of the openai package', () => {
       response_format: 'wav',
     });
     const file = await toFile(Buffer.from(await speech.arrayBuffer()), 'speech.wav');
-    const heard = await clientOf({
+    const transcript = await clientOf({
       deployment: 'sandbox/transcribe',
     }).audio.transcriptions.create({ model: 'some-name', file });
-    expect(typeof heard.text).toBe('string');
+    expect(typeof transcript.text).toBe('string');
     const pictures = await client.images.generate({ model: 'sandbox/image', prompt: 'A boat' });
     expect(pictures.data).toHaveLength(1);
     const { data } = await client.models.list();
@@ -371,12 +371,12 @@ describe('CORS', () => {
     });
 
   it('allows pages of configured origins, with preflight requests without a key', async () => {
-    const asked = await preflight(gateway.url, ORIGIN);
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    expect(asked.headers.get('access-control-allow-methods')).toContain('POST');
-    expect(asked.headers.get('access-control-allow-headers')).toContain('x-stainless-os');
-    expect(asked.headers.get('access-control-allow-credentials')).toBeNull();
+    const answer = await preflight(gateway.url, ORIGIN);
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(answer.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(answer.headers.get('access-control-allow-headers')).toContain('x-stainless-os');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     const body = { model: 'sandbox/echo', messages: HELLO };
     for (const stream of [false, true]) {
       const path = '/v1/chat/completions';
@@ -395,8 +395,8 @@ describe('CORS', () => {
   });
 
   it('allows no other page', async () => {
-    const asked = await preflight(gateway.url, 'https://evil.example');
-    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+    const answer = await preflight(gateway.url, 'https://evil.example');
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
   it('is off by default, and allows all pages if configured', async () => {
@@ -406,9 +406,9 @@ describe('CORS', () => {
     ] as const) {
       const other = await bootGateway({ GATEWAY_CORS_ORIGINS: origins });
       try {
-        const asked = await preflight(other.url, ORIGIN);
-        expect(asked.headers.get('access-control-allow-origin')).toBe(allowed);
-        if (origins === '') expect(asked.status).toBe(405);
+        const answer = await preflight(other.url, ORIGIN);
+        expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
+        if (origins === '') expect(answer.status).toBe(405);
       } finally {
         await other.close();
       }

@@ -378,20 +378,20 @@ describe('the configuration', () => {
       providers: [provider],
     });
     await reaches(two, await latest());
-    let goOn = (): void => undefined;
-    const release = new Promise<void>((resolve) => (goOn = resolve));
+    let answerNow = (): void => undefined;
+    const release = new Promise<void>((resolve) => (answerNow = resolve));
     const answer = fake.answer;
     fake.answer = async (call, response) => {
       await release;
       await answer(call, response);
     };
-    const asked = costOf(two, 'local/slow');
+    const cost = costOf(two, 'local/slow');
     await until(() => fake.calls.some(({ body }) => body.model === 'slow'));
     await apply(priced('0.006'));
     await reaches(two, await latest());
     expect((await ask(two, 'local/slow')).status).toBe(404);
-    goOn();
-    expect(await asked).toBe(10_000);
+    answerNow();
+    expect(await cost).toBe(10_000);
     fake.answer = answer;
   });
 

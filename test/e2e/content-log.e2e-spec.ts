@@ -166,9 +166,9 @@ describe('the content log', () => {
         'six',
         'six',
       ],
-    ])('stores the content of %s', async (_, send, asked, answered) => {
+    ])('stores the content of %s', async (_, send, input, answered) => {
       const { prompt, answer } = await contentOf(await idOf(send()));
-      expect(texts(prompt)).toContain(asked);
+      expect(texts(prompt)).toContain(input);
       expect(texts(answer)).toContain(answered);
     });
 
@@ -200,11 +200,11 @@ describe('the content log', () => {
       ]);
 
       const body = form({ model: 'sandbox/transcribe' }, wave(500));
-      const heard = await contentOf(
+      const transcript = await contentOf(
         await idOf(gateway.fetch('/v1/audio/transcriptions', { method: 'POST', body })),
       );
-      expect(heard.prompt.messages[0]!.parts[0]).toMatchObject({ type: 'blob', sha256: null });
-      expect(heard.answer.messages).toHaveLength(1);
+      expect(transcript.prompt.messages[0]!.parts[0]).toMatchObject({ type: 'blob', sha256: null });
+      expect(transcript.answer.messages).toHaveLength(1);
     });
 
     it('stores the prompts of jobs', async () => {
@@ -345,9 +345,9 @@ describe('the content log', () => {
     const changed = await asOwner('PATCH', path, { content_log: true });
     expect(await changed.json()).toMatchObject({ content_log: true });
     const authorization = `Bearer ${plaintext}`;
-    const kept = await idOf(gateway.post(CHAT, chat('thirteen'), { authorization }));
+    const logged = await idOf(gateway.post(CHAT, chat('thirteen'), { authorization }));
     const unkept = await idOf(gateway.post(CHAT, chat('thirteen')));
-    expect(texts((await contentOf(kept)).prompt)).toContain('thirteen');
+    expect(texts((await contentOf(logged)).prompt)).toContain('thirteen');
     expect(await countContents(unkept)).toBe(0);
     expect((await asOwner('PATCH', path, { content_log: 'yes' })).status).toBe(400);
   });

@@ -108,7 +108,7 @@ describe('a conversation with another vendor in each turn', () => {
         const answer =
           turn === 0
             ? await caller.open(member.model, stream)
-            : await caller.goOn(member.model, stream, answers);
+            : await caller.answerTools(member.model, stream, answers);
         answers.push(answer);
         expect(answer).toMatchObject({
           text: `Answer ${turn}.`,

@@ -77,22 +77,22 @@ describe('/v1/conversations', () => {
     expect(await client.conversations.items.retrieve(second, place)).toEqual(added.data[1]);
     expect(await client.conversations.items.delete(second, place)).toMatchObject({ id });
     expect(await textsOf(id)).toEqual(['one', 'three', 'four']);
-    for (const gone of [second, 'a\u0000']) {
+    for (const missing of [second, 'a\u0000']) {
       const { items } = client.conversations;
       const refusal = { status: 404 };
-      await expect(items.retrieve(gone, place)).rejects.toMatchObject(refusal);
-      await expect(items.delete(gone, place)).rejects.toMatchObject(refusal);
-      await expect(items.list(id, { after: gone })).rejects.toMatchObject(refusal);
+      await expect(items.retrieve(missing, place)).rejects.toMatchObject(refusal);
+      await expect(items.delete(missing, place)).rejects.toMatchObject(refusal);
+      await expect(items.list(id, { after: missing })).rejects.toMatchObject(refusal);
     }
   });
 
   it('stream long lists in pieces, and return single items of any length', async () => {
     const { id } = await client.conversations.create();
     expect((await client.conversations.items.list(id)).data).toEqual([]);
-    const said = [600_000, 600_000, 1, 1_200_000, 1].map((length) => 'é'.repeat(length));
-    const items = said.map((content) => ({ role: 'user' as const, content }));
+    const texts = [600_000, 600_000, 1, 1_200_000, 1].map((length) => 'é'.repeat(length));
+    const items = texts.map((content) => ({ role: 'user' as const, content }));
     const { data } = await client.conversations.items.create(id, { items });
-    expect(await textsOf(id)).toEqual(said);
+    expect(await textsOf(id)).toEqual(texts);
     const answer = await gateway.fetch(`/v1/conversations/${id}/items?limit=4`);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
     expect(answer.headers.get('content-length')).toBeNull();

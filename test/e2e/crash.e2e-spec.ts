@@ -96,9 +96,9 @@ describe('a service stopped while streams run', () => {
   const killWhileStreamsRun = async (): Promise<void> => {
     const { database: books, url: databaseUrl } = databaseOfKilled;
     gateway = await start({ DATABASE_URL: databaseUrl });
-    let begun = 0;
+    let started = 0;
     fake.answer = (call, response) => {
-      const delay = 2 + (begun++ % 10) * 5;
+      const delay = 2 + (started++ % 10) * 5;
       return politeAnswer({ text: 'word '.repeat(30), chunkDelayMs: delay })(call, response);
     };
     const { url } = gateway;

@@ -342,12 +342,12 @@ describe(PATH, () => {
     const made = await Promise.all(
       Array.from({ length: 12 }, () => call('POST', PATH, large, plaintext)),
     );
-    const kept = made.filter(({ status }) => status === 201);
-    expect(kept.length).toBeLessThan(11);
+    const created = made.filter(({ status }) => status === 201);
+    expect(created.length).toBeLessThan(11);
     expect(made.find(({ status }) => status !== 201)).toEqual(
       refusal(400, 'invalid_request_error', 'rules'),
     );
-    const { id } = kept[0]!.body as { id: string };
+    const { id } = created[0]!.body as { id: string };
     const change = (body: object) => call('PUT', `${PATH}/${id}`, body, plaintext);
     const longer = { rules: [manyWords(98), { type: 'regex', pattern: 'a'.repeat(999) }] };
     const small = { name: 'n', rules: [manyWords(2)] };

@@ -76,7 +76,7 @@ describe('one conversation in every dialect with every vendor', () => {
       await expectBooked(first, TWO_CALLS, member, stream);
 
       member.answer(LAST_WORD);
-      const second = await caller.goOn(member.model, stream, [first]);
+      const second = await caller.answerTools(member.model, stream, [first]);
       expectAsked(member, SECOND_REQUEST, stream);
       expectAnswer(second, LAST_WORD, caller, member);
       await expectBooked(second, LAST_WORD, member, stream);
@@ -84,9 +84,9 @@ describe('one conversation in every dialect with every vendor', () => {
     }),
   );
 
-  function expectAsked(member: FleetMember, asked: typeof FIRST_REQUEST, stream: boolean): void {
+  function expectAsked(member: FleetMember, expected: typeof FIRST_REQUEST, stream: boolean): void {
     const { toolChoice, ...request } = member.lastRequest();
-    expect(request).toEqual({ ...asked, stream });
+    expect(request).toEqual({ ...expected, stream });
     // Some vendors need the default to be explicit.
     expect([undefined, 'auto']).toContain(toolChoice);
   }

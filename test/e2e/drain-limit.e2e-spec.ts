@@ -95,10 +95,10 @@ describe('requests still running at the drain limit', () => {
   beforeAll(async () => {
     one.answer = (call, response) =>
       call.rawBody.includes(SPEAK) ? speaks(call, response) : hangAnswer(call, response);
-    const begun = await Promise.all(
+    const started = await Promise.all(
       STREAMS.map(([path, body]) => gateway.post(path, { model: MODEL, stream: true, ...body })),
     );
-    const reads = begun.map(readAvailable);
+    const reads = started.map(readAvailable);
     const waiting = UNANSWERED.map(([path, body]) => gateway.post(path, body));
     await until(() => one.calls.length === STREAMS.length + UNANSWERED.length);
     // The answers' last words may take longer on a busy machine. Connections that end are not delayed.
@@ -108,7 +108,7 @@ describe('requests still running at the drain limit', () => {
       setTimeout(cut, 20_000).unref();
     });
     await gateway.close();
-    for (const [index, response] of begun.entries()) {
+    for (const [index, response] of started.entries()) {
       const { body: text, isCut } = await reads[index]!;
       streams.push({ status: response.status, id: idOf(response), text, isCut });
     }
@@ -132,7 +132,7 @@ describe('requests still running at the drain limit', () => {
     },
   );
 
-  it.each(UNANSWERED.map((asked, index) => [...asked, index] as const))(
+  it.each(UNANSWERED.map((request, index) => [...request, index] as const))(
     'an answer of %s that has not started is a 503, and costs nothing (%j)',
     async (path, _body, index) => {
       const { status, id, body } = answers[index]!;
@@ -149,8 +149,8 @@ describe('an answer that only waits for its commit at the drain limit', () => {
   useGateway();
 
   it('is delivered, and charged later', async () => {
-    let goOn = (): void => undefined;
-    const release = new Promise<void>((resolve) => (goOn = resolve));
+    let answerNow = (): void => undefined;
+    const release = new Promise<void>((resolve) => (answerNow = resolve));
     one.answer = async (call, response) => {
       await release;
       return politeAnswer()(call, response);
@@ -160,7 +160,7 @@ describe('an answer that only waits for its commit at the drain limit', () => {
     proxy.silence();
     const closed = gateway.close();
     // Its wait for the database would outlast the drain.
-    goOn();
+    answerNow();
     const response = await answered;
     expect(response.status).toBe(200);
     expect(await response.json()).toHaveProperty('choices');

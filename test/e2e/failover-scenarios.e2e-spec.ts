@@ -43,7 +43,7 @@ interface Seen {
 interface Scenario {
   id: string;
   title: string;
-  behind?: 'ok' | 'picky';
+  fallback?: 'ok' | 'picky';
   /** The vendor's own error is the expected answer. */
   isRefusal?: boolean;
   required?: (seen: Seen) => boolean | Promise<boolean>;
@@ -65,8 +65,8 @@ const TORN = Array.from({ length: 20 }, (_, index) => `torn${index}`);
 const ELSEWHERE = ['refused', 'nowhere', 'tls'];
 
 /** The failing model of a run and its fallback. */
-const namesOf = ({ id, behind = 'ok' }: Pick<Scenario, 'id' | 'behind'>, mode: Mode) =>
-  [`${id}-${mode}`, `${behind}-${id}-${mode}`] as const;
+const namesOf = ({ id, fallback = 'ok' }: Pick<Scenario, 'id' | 'fallback'>, mode: Mode) =>
+  [`${id}-${mode}`, `${fallback}-${id}-${mode}`] as const;
 
 function aliasOf(name: string): string {
   const [id] = name.split('-');
@@ -157,8 +157,8 @@ describe('the sixteen scenarios of Failover Bench', () => {
 
   /** Fails for six requests, each of which must be answered, and then recovers. */
   const flap = async ({ mode }: Seen): Promise<boolean> => {
-    const [name, behind] = namesOf({ id: 's15' }, mode);
-    const models = [aliasOf(name), aliasOf(behind)];
+    const [name, fallback] = namesOf({ id: 's15' }, mode);
+    const models = [aliasOf(name), aliasOf(fallback)];
     wall.faults.set(name, errorAnswer(503));
     for (let count = 0; count < 6; count++) {
       if (!isWhole(await ask(models, streamed(mode)))) return false;
@@ -175,8 +175,8 @@ describe('the sixteen scenarios of Failover Bench', () => {
 
   /** The caller sees the model that answered, and pays for that one only. */
   const isAccountedFor = async ({ answer, mode }: Seen): Promise<boolean> => {
-    const [, behind] = namesOf({ id: 's16' }, mode);
-    if (answer === 'hang' || answer.model !== aliasOf(behind)) return false;
+    const [, fallback] = namesOf({ id: 's16' }, mode);
+    if (answer === 'hang' || answer.model !== aliasOf(fallback)) return false;
     const row = await loggedRequest(gateway.database, answer.requestId);
     return row.cost === row.prompt_tokens * 1 + row.completion_tokens * 2 && row.cost > 0;
   };
@@ -216,7 +216,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
       required: ({ primary }) => primary.length === 1,
     },
     {
-      ...{ id: 's14', title: 'cut, and the fallback refuses prefill', behind: 'picky' },
+      ...{ id: 's14', title: 'cut, and the fallback refuses prefill', fallback: 'picky' },
       // The reported failure is the cut, not the refusal.
       required: ({ answer }) => answer !== 'hang' && answer.status === 200,
     },
@@ -297,19 +297,19 @@ describe('the sixteen scenarios of Failover Bench', () => {
   it('hold for streams and whole answers of every dialect', async () => {
     const check = async (dialect: CallerDialect, cut: string): Promise<void> => {
       const models = [`wall/${cut}-${dialect}`, cut === 's14' ? 'wall/picky' : 'wall/ok'];
-      const ofMode = async (recovery: Mode): Promise<void> => {
+      const checkMode = async (recovery: Mode): Promise<void> => {
         const [stream, whole] = await Promise.all([
           ask(models, { stream: true, recovery }, dialect),
           ask(models, { recovery }, dialect),
         ]);
         const ending = stream === 'hang' ? stream : stream.ending;
-        const told = { dialect, cut, recovery, ending, isWhole: isWhole(stream) };
+        const actual = { dialect, cut, recovery, ending, isWhole: isWhole(stream) };
         const isOn = recovery === 'any';
         const expected = { ending: isOn ? 'whole' : 'error', isWhole: isOn };
-        expect(told).toEqual({ dialect, cut, recovery, ...expected });
+        expect(actual).toEqual({ dialect, cut, recovery, ...expected });
         expect(isWhole(whole)).toBe(true);
       };
-      await Promise.all(MODES.map(ofMode));
+      await Promise.all(MODES.map(checkMode));
     };
     // In parallel, since most of the time is spent waiting for stalled streams.
     await Promise.all(DIALECTS.flatMap((dialect) => CUTS.map((cut) => check(dialect, cut))));

@@ -110,13 +110,13 @@ describe('failures of every vendor, as seen by clients of every dialect', () => 
   /** The messages dialect has its own error types, and keeps its vendor's status for overload. */
   function toldIn(
     dialect: DialectCaller['name'],
-    told: Outcome,
+    outcome: Outcome,
     isOverload: boolean,
   ): Pick<Outcome, 'status' | 'type'> {
-    if (dialect !== 'messages' || told !== VENDORS) return told;
+    if (dialect !== 'messages' || outcome !== VENDORS) return outcome;
     return isOverload
       ? { status: 529, type: 'overloaded_error' }
-      : { status: told.status, type: 'api_error' };
+      : { status: outcome.status, type: 'api_error' };
   }
 
   it.each(COMBINATIONS)(
@@ -125,7 +125,7 @@ describe('failures of every vendor, as seen by clients of every dialect', () => 
       const { vendor, dialect } = combination;
       const member = fleet.member(vendor);
       const caller = callers[dialect];
-      member.breakOff('Half a ');
+      member.failMidStream('Half a ');
       const { text, failure } = await caller.watch(member.model);
       expect(text).toBe('Half a ');
       expect(failure).toMatchObject({
@@ -155,9 +155,9 @@ describe('failures of every vendor, as seen by clients of every dialect', () => 
     }
   });
 
-  async function thrownBy(asked: Promise<unknown>): Promise<unknown> {
+  async function thrownBy(request: Promise<unknown>): Promise<unknown> {
     try {
-      return { answered: await asked };
+      return { answered: await request };
     } catch (error) {
       return error;
     }

@@ -258,15 +258,15 @@ describe('fallback along models: [a, b]', () => {
     });
 
     it('calls no account that could cost more than the caller allows, and refuses before holding', async () => {
-      const asked = { max_tokens: 100, max_cost: 1_000 };
-      const refused = await ask({ models: ['priced/dear'], ...asked });
+      const limits = { max_tokens: 100, max_cost: 1_000 };
+      const refused = await ask({ models: ['priced/dear'], ...limits });
       expect(refused.status).toBe(402);
-      expect((await ask({ models: ['priced/plain'], ...asked })).status).toBe(200);
+      expect((await ask({ models: ['priced/plain'], ...limits })).status).toBe(200);
       expect(held).toHaveLength(1);
       expect(held[0]).toBeLessThanOrEqual(1_000);
       // Of its two accounts, only one is affordable.
       for (let times = 0; times < 5; times++) {
-        const answer = await ask({ models: ['priced/both'], ...asked });
+        const answer = await ask({ models: ['priced/both'], ...limits });
         expect(await recordOf(answer)).toMatchObject({ total_cost: 20 });
       }
     });
@@ -368,10 +368,10 @@ describe('fallback along models: [a, b]', () => {
       );
       for (const cut of cuts) {
         // Between characters, since half a character is not UTF-8.
-        const said = Buffer.from(WHOLE.slice(0, cut))
+        const sent = Buffer.from(WHOLE.slice(0, cut))
           .toString()
           .replace(/\ufffd$/, '');
-        one.answer = brokenAnswer(said);
+        one.answer = brokenAnswer(sent);
         expect(await textOf(await twin())).toBe(WHOLE);
       }
     });
@@ -379,13 +379,13 @@ describe('fallback along models: [a, b]', () => {
     it.each([['messages'], ['responses']])('continues %s', async (dialect) => {
       one.answer = brokenAnswer(WHOLE.slice(0, 60));
       other.answer = continuingAnswer(WHOLE);
-      const asked =
+      const input =
         dialect === 'messages'
           ? { max_tokens: 500, messages: [{ role: 'user', content: 'Go.' }] }
           : { input: 'Go.' };
       const response = await gateway.post(
         `/v1/${dialect}`,
-        { model: 'one/twin', stream: true, ...asked },
+        { model: 'one/twin', stream: true, ...input },
         { 'x-gateway-recovery': 'continue' },
       );
       const texts = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
@@ -483,9 +483,9 @@ describe('fallback along models: [a, b]', () => {
     it.each([
       ['messages', { max_tokens: 500, messages: [{ role: 'user', content: 'Go.' }] }],
       ['responses', { input: 'Go.' }],
-    ])('hedges %s', async (dialect, asked) => {
+    ])('hedges %s', async (dialect, input) => {
       one.answer = silentAnswer;
-      const body = { model: 'one/pair', stream: true, hedge_ms: 40, ...asked };
+      const body = { model: 'one/pair', stream: true, hedge_ms: 40, ...input };
       const response = await gateway.post(`/v1/${dialect}`, body);
       expect(response.headers.get('x-gateway-provider')).toBe('other');
       expect(await response.text()).toContain('fake.');

@@ -77,7 +77,7 @@ describe('guardrails', () => {
     gateway.post(path, { ...modelOf(path), ...body });
 
   /** Makes both vendors send this, whole or streamed word by word. */
-  function say(text: string): void {
+  function answerWith(text: string): void {
     openAi.answer = (received, response) =>
       received.path.endsWith('/responses')
         ? respond({ text })(received, response)
@@ -132,7 +132,7 @@ describe('guardrails', () => {
     });
 
     it.each([CHAT, MESSAGES, RESPONSES])('flag and log allow it on %s', async (path) => {
-      say('Fine.');
+      answerWith('Fine.');
       const flag = await guard({ action: 'flag' });
       const log = await guard({ action: 'log' });
       const body = path === RESPONSES ? { input: WORD } : { messages: [user(WORD)] };
@@ -158,7 +158,7 @@ describe('guardrails', () => {
     });
 
     it('ignore texts that they do not match, are disabled for, or have been changed for', async () => {
-      say('Fine.');
+      answerWith('Fine.');
       const id = await guard();
       const status = async (content = WORD): Promise<number> =>
         (await ask(CHAT, { messages: [user(content)] })).status;
@@ -185,7 +185,7 @@ describe('guardrails', () => {
       [CHAT, `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
       [RESPONSES, `"input": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
     ])('see everything the vendor gets when names are duplicated: %s', async (path, rest) => {
-      say('Fine.');
+      answerWith('Fine.');
       openAi.calls.length = 0;
       await guard();
       const fields = JSON.stringify(modelOf(path)).slice(0, -1);
@@ -195,7 +195,7 @@ describe('guardrails', () => {
     });
 
     it('do not block the event loop, whatever the pattern and however long the text', async () => {
-      say('Fine.');
+      answerWith('Fine.');
       await guard({
         rules: [
           { type: 'regex', pattern: '(a+)+$' },
@@ -221,7 +221,7 @@ describe('guardrails', () => {
   });
 
   describe('on output', () => {
-    const asked: [string, Json][] = [
+    const REQUESTS: [string, Json][] = [
       [CHAT, { messages: [user('Hi')] }],
       [MESSAGES, { messages: [user('Hi')] }],
       [RESPONSES, { input: 'Hi' }],
@@ -229,8 +229,8 @@ describe('guardrails', () => {
     /** Long enough before the word for a part to be sent. */
     const LONG = `${'All is well. '.repeat(300)}${WORD} ${'And on. '.repeat(10)}`;
 
-    it.each(asked)('withhold a whole answer and charge it in full: %s', async (path, body) => {
-      say(`It is ${WORD}.`);
+    it.each(REQUESTS)('withhold a whole answer and charge it in full: %s', async (path, body) => {
+      answerWith(`It is ${WORD}.`);
       const before = await ask(path, body);
       expect(before.status).toBe(200);
       expect(await before.text()).toContain(WORD);
@@ -250,8 +250,8 @@ describe('guardrails', () => {
       expect(await read(id)).toMatchObject({ trigger_count: 1 });
     });
 
-    it.each(asked)('end a stream before the word, in the dialect: %s', async (path, body) => {
-      say(LONG);
+    it.each(REQUESTS)('end a stream before the word, in the dialect: %s', async (path, body) => {
+      answerWith(LONG);
       await guard({ applies_to: ['output'] });
       const response = await ask(path, { ...body, stream: true });
       expect(response.status).toBe(200);
@@ -272,9 +272,9 @@ describe('guardrails', () => {
       expect(stored).not.toContain('falcon-');
     });
 
-    it.each(asked)('pass a harmless answer on unchanged: %s', async (path, body) => {
+    it.each(REQUESTS)('pass a harmless answer on unchanged: %s', async (path, body) => {
       const text = 'Nothing to see, words and words. '.repeat(100);
-      say(text);
+      answerWith(text);
       await guard({ applies_to: ['output'] });
       const whole = await ask(path, body);
       expect(await whole.text()).toContain(text.trimEnd());
@@ -300,8 +300,8 @@ describe('guardrails', () => {
       );
       const response = await ask(CHAT, { messages: [user('Hi')], stream: true });
       const { body: text } = await readAvailable(response);
-      const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('');
-      expect(said).toMatch(/^[x ]+$/);
+      const sent = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('');
+      expect(sent).toMatch(/^[x ]+$/);
       expect(text).not.toContain('[DONE]');
       // 0.15 and 0.60 USD a million tokens.
       expect((await rowOf(response)).cost).toBe(150 + 6_000);
@@ -326,7 +326,7 @@ describe('guardrails', () => {
     });
 
     it('flag a whole answer in a header, and count one in a stream', async () => {
-      say(`It is ${WORD}.`);
+      answerWith(`It is ${WORD}.`);
       const id = await guard({ applies_to: ['output'], action: 'flag' });
       const whole = await ask(CHAT, { messages: [user('Hi')] });
       expect(whole.headers.get('x-guardrail-flagged')).toBe(id);

@@ -32,7 +32,7 @@ let access: AccessServices;
 beforeAll(async () => {
   fake = await startFakeOpenAi();
   const price = { prompt: '0.000001', completion: '0.000001' };
-  const dear = { prompt: '0.000001', completion: '0.000008' };
+  const expensive = { prompt: '0.000001', completion: '0.000008' };
   files = await writeOperatorFiles(
     {
       one: fake.baseUrl,
@@ -40,7 +40,7 @@ beforeAll(async () => {
     },
     [
       { id: 'one/a', max_completion_tokens: MODEL_MAX, pricing: price },
-      { id: 'one/dear', max_completion_tokens: MODEL_MAX, pricing: dear },
+      { id: 'one/dear', max_completion_tokens: MODEL_MAX, pricing: expensive },
       { id: 'two/a', max_completion_tokens: MODEL_MAX, pricing: price },
     ],
   );
@@ -493,15 +493,15 @@ describe('POST /v1/quote', () => {
 
   it('bounds the cost of the sandbox on every endpoint, and leaves no trace', async () => {
     const account = await openAccount(1_000_000);
-    const said = 'How many of the words of this sentence come back, and what do they cost?';
-    const messages = [{ role: 'user', content: said }];
+    const text = 'How many of the words of this sentence come back, and what do they cost?';
+    const messages = [{ role: 'user', content: text }];
     const calls: [string, string, string, object][] = [
       ['', 'chat', '/v1/chat/completions', { model: 'sandbox/echo', messages }],
       [
         '?endpoint=completions',
         'completions',
         '/v1/completions',
-        { model: 'sandbox/words', prompt: said },
+        { model: 'sandbox/words', prompt: text },
       ],
       [
         '?endpoint=messages',
@@ -509,9 +509,9 @@ describe('POST /v1/quote', () => {
         '/v1/messages',
         { model: 'sandbox/echo', messages, max_tokens: 99 },
       ],
-      ['?endpoint=responses', 'responses', '/v1/responses', { model: 'sandbox/echo', input: said }],
-      ['', 'embeddings', '/v1/embeddings', { model: 'sandbox/embed', input: [said, said] }],
-      ['', 'images', '/v1/images/generations', { model: 'sandbox/image', prompt: said, n: 2 }],
+      ['?endpoint=responses', 'responses', '/v1/responses', { model: 'sandbox/echo', input: text }],
+      ['', 'embeddings', '/v1/embeddings', { model: 'sandbox/embed', input: [text, text] }],
+      ['', 'images', '/v1/images/generations', { model: 'sandbox/image', prompt: text, n: 2 }],
     ];
     for (const [query, endpoint, path, body] of calls) {
       const before = await booksOf(account);
@@ -533,12 +533,12 @@ describe('POST /v1/quote', () => {
       expect([path, charged >= cost.least, charged <= cost.worst]).toEqual([path, true, true]);
     }
     for (const body of [
-      { model: 'sandbox/speech', input: said, voice: 'alloy' },
-      { model: 'sandbox/video', prompt: said, seconds: 4 },
+      { model: 'sandbox/speech', input: text, voice: 'alloy' },
+      { model: 'sandbox/video', prompt: text, seconds: 4 },
     ]) {
       expect((await quoteOf(account, body)).routes[0]).toMatchObject({ likely_by: 'request' });
     }
-    const job = await quoteOf(account, { model: 'sandbox/image', prompt: said }, '?endpoint=jobs');
+    const job = await quoteOf(account, { model: 'sandbox/image', prompt: text }, '?endpoint=jobs');
     expect(job.routes).toHaveLength(1);
     const { rows } = await gateway.database.query<{ endpoint: string }>(
       'SELECT endpoint FROM request_logs WHERE tenant_id = $1',
@@ -568,8 +568,8 @@ describe('POST /v1/quote', () => {
     const one = { ...chain, provider: { allow_fallbacks: false } };
     const alone = await quoteOf(account, one);
     // An earlier failure may have paused one.
-    const apart = alone.left_out.filter(({ reason }) => /^(no_fallbacks|cooling)$/.test(reason));
-    expect([alone.routes.length, apart.length]).toEqual([1, 2]);
+    const ignored = alone.left_out.filter(({ reason }) => /^(no_fallbacks|cooling)$/.test(reason));
+    expect([alone.routes.length, ignored.length]).toEqual([1, 2]);
     const poor = await quoteOf(account, { model: 'one/a', messages: HELLO, max_tokens: 2_000 });
     expect(poor.refusal).toMatchObject({ status: 402, param: 'credits' });
     const unserved = await quoteOf(account, { model: 'openai/gpt-4o', messages: HELLO });

@@ -73,8 +73,8 @@ describe('two instances on one database', () => {
 
   it('name each other when their catalogues differ', async () => {
     const catalogue = join(folder, 'catalogue.json');
-    const dearer = { id: 'sandbox/echo', pricing: { prompt: '0.5' } };
-    await writeFile(catalogue, JSON.stringify({ models: [dearer] }));
+    const expensive = { id: 'sandbox/echo', pricing: { prompt: '0.5' } };
+    await writeFile(catalogue, JSON.stringify({ models: [expensive] }));
     const one = await boot();
     const two = await boot({ GATEWAY_CATALOGUE: catalogue });
     const [first, second] = [await readiness(one), await readiness(two)];
@@ -91,18 +91,18 @@ describe('two instances on one database', () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'gateway-fit-'));
     try {
       const worker = await boot();
-      const asked = await boot({
+      const configured = await boot({
         GATEWAY_DATA_DIR: elsewhere,
         GATEWAY_JOB_WORKERS: 'false',
         GATEWAY_BOOTSTRAP_API_KEY: worker.apiKey,
       });
-      for (const gateway of [worker, asked]) {
+      for (const gateway of [worker, configured]) {
         const { status, degraded, reasons } = await readiness(gateway);
         expect([status, degraded]).toEqual([200, ['artifacts']]);
         expect(reasons[0]).toContain('S3_BUCKET');
       }
       const draw = { model: 'sandbox/image', prompt: 'A lighthouse', response_format: 'b64_json' };
-      const answer = await asked.post('/v1/images/generations', draw);
+      const answer = await configured.post('/v1/images/generations', draw);
       expect(answer.status).toBe(503);
       expect(answer.headers.get('x-gateway-cost')).toBe('0');
       expect(answer.headers.get('retry-after')).toBe('5');
@@ -110,7 +110,7 @@ describe('two instances on one database', () => {
       const { rows } = await own.database.query(
         `SELECT spent, held, actual_cost AS cost, status FROM accounts JOIN jobs USING (tenant_id)
           WHERE tenant_id = $1`,
-        [asked.tenantId],
+        [configured.tenantId],
       );
       expect(rows).toEqual([{ spent: 0, held: 0, cost: 0, status: 'expired' }]);
       expect(await findLedgerFaults(own.database)).toEqual([]);

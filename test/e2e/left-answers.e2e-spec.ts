@@ -102,7 +102,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
   }
 
   /** Sends a request and disconnects after the text has arrived or after a time. */
-  async function leave(
+  async function disconnect(
     path: string,
     body: object,
     {
@@ -113,7 +113,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
   ): Promise<LoggedRequest> {
     const askedAt = new Date();
     const leaving = new AbortController();
-    const asked = gateway.fetch(path, {
+    const answer = gateway.fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ stream: true, ...body }),
@@ -121,7 +121,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
     });
     const read = async (): Promise<void> => {
       let text = '';
-      for await (const piece of (await asked).body!) {
+      for await (const piece of (await answer).body!) {
         text += Buffer.from(piece as Uint8Array).toString();
         if (text.includes(at)) leaving.abort();
       }
@@ -153,7 +153,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
   it('in the messages dialect pays for the input that its vendor reported at the start', async () => {
     fake.answer = hangingMessage;
     void nextGrace(gateway, GRACE_MS);
-    const row = await leave(MESSAGES, asMessages);
+    const row = await disconnect(MESSAGES, asMessages);
     expect(row).toMatchObject({
       outcome: 'cancelled',
       usage_source: 'estimated',
@@ -166,7 +166,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
   it('in the Responses dialect pays for the bound and the time, and is not stored', async () => {
     fake.answer = responseEvents();
     void nextGrace(gateway, GRACE_MS);
-    const row = await leave(RESPONSES, asResponse);
+    const row = await disconnect(RESPONSES, asResponse);
     expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
     expect(row.completion_tokens).toBeGreaterThanOrEqual(GRACE_TOKENS);
     expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
@@ -175,7 +175,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
 
   it('in the Responses dialect, near its end, pays the vendor’s figures, and is not stored', async () => {
     fake.answer = responseEvents(nextGrace(gateway));
-    const row = await leave(RESPONSES, asResponse, { headers: { 'x-gateway-cache': 'true' } });
+    const row = await disconnect(RESPONSES, asResponse, { headers: { 'x-gateway-cache': 'true' } });
     expect(row).toMatchObject({
       outcome: 'cancelled',
       usage_source: 'upstream',
@@ -198,7 +198,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
     };
     const body = { model: 'chat/a', messages: [{ role: 'user', content: 'cached' }] };
     const headers = { 'x-gateway-cache': 'true' };
-    const row = await leave(CHAT, body, { headers });
+    const row = await disconnect(CHAT, body, { headers });
     expect(row).toMatchObject({ usage_source: 'upstream', completion_tokens: 5 });
     const again = await gateway.post(CHAT, { ...body, stream: true }, headers);
     expect(again.headers.get('x-cache')).toBe('MISS');
@@ -213,7 +213,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
     void nextGrace(gateway, 50);
     const content = [{ type: 'text', text: 'Hello' }, part];
     const messages = [{ role: 'user', content }];
-    const row = await leave(CHAT, { model: 'chat/a', max_tokens: 500, messages });
+    const row = await disconnect(CHAT, { model: 'chat/a', max_tokens: 500, messages });
     expect(row.usage_source).toBe('estimated');
     expect(row.prompt_tokens).toBeGreaterThanOrEqual(tokens);
     expect(row.prompt_tokens).toBeLessThan(tokens * 2);
@@ -276,7 +276,7 @@ describe('an answer whose caller disconnected or that a limit ended', () => {
         { model: 'unreached/a', messages: [USER], stream },
         { model: 'bedrock/anthropic.claude-haiku-5-5', messages: [PICTURED(pictures)], stream },
       ]) {
-        const row = await leave(CHAT, body, { afterMs: 200 });
+        const row = await disconnect(CHAT, body, { afterMs: 200 });
         expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       }
       expect(fake.calls).toHaveLength(0);

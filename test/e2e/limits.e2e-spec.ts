@@ -97,11 +97,11 @@ async function traces(): Promise<number> {
 describe('a budget', () => {
   it('is never exceeded by 200 parallel requests over two instances', async () => {
     const { id, key } = await makeKey(day(500));
-    const asked = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => chat(key, {}, gateways[index % 2])),
     );
-    for (let round = 0; round < 60; round++) asked.push(await chat(key, {}, gateways[round % 2]));
-    const refused = asked.filter(({ status }) => status !== 200);
+    for (let round = 0; round < 60; round++) answers.push(await chat(key, {}, gateways[round % 2]));
+    const refused = answers.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(100);
     const tomorrow = new Date(Math.floor(Date.now() / 86_400_000 + 1) * 86_400_000).toISOString();
     for (const { status, body } of refused) {
@@ -244,8 +244,8 @@ describe('an end user', () => {
       status: 402,
       body: { error: { type: 'billing_error' } },
     });
-    const asked = { model, input: 'word', max_output_tokens: 16, safety_identifier: 'ann' };
-    expect(await call('POST', '/v1/responses', asked, key)).toMatchObject(refusal);
+    const request = { model, input: 'word', max_output_tokens: 16, safety_identifier: 'ann' };
+    expect(await call('POST', '/v1/responses', request, key)).toMatchObject(refusal);
     for (let round = 0; round < 4; round++) {
       expect((await chat(key, { user: 'vip/ä' })).status).toBe(200);
       expect((await chat(key)).status).toBe(200);
@@ -281,12 +281,12 @@ describe('an end user', () => {
 
 describe('a rate', () => {
   it('stops with 429, the limit and a retry time', async () => {
-    const asked = await inOneMinute(async () => {
+    const answers = await inOneMinute(async () => {
       const { key } = await makeKey({ requests_per_minute: 3 });
       return Promise.all(Array.from({ length: 30 }, () => chat(key)));
     });
-    expect(asked.filter(({ status }) => status === 200)).toHaveLength(3);
-    const refused = asked.find(({ status }) => status !== 200)!;
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = answers.find(({ status }) => status !== 200)!;
     expect(refused).toMatchObject({
       status: 429,
       body: { error: { type: 'rate_limit_error', param: 'api_key.requests_per_minute' } },
@@ -296,7 +296,7 @@ describe('a rate', () => {
   });
 
   it('of tokens counts used tokens, and nothing for requests refused for lack of credits', async () => {
-    const asked = await inOneMinute(async () => {
+    const answers = await inOneMinute(async () => {
       const { key } = await makeKey({ ...day(100_000), tokens_per_minute: 100 });
       // The vendor refuses these, so they use no tokens.
       for (let round = 0; round < 5; round++) await chat(key, { model: 'sandbox/fault-400' });
@@ -304,11 +304,11 @@ describe('a rate', () => {
       for (let round = 0; round < 60; round++) answers.push(await chat(key));
       return answers;
     });
-    const used = asked.map(({ body }) => (body.usage as { total_tokens: number })?.total_tokens);
+    const used = answers.map(({ body }) => (body.usage as { total_tokens: number })?.total_tokens);
     const sum = used.reduce((total, each) => total + (each ?? 0), 0);
     expect(sum).toBeGreaterThan(80);
     expect(sum).toBeLessThanOrEqual(100 + 17);
-    expect(asked.at(-1)).toMatchObject({
+    expect(answers.at(-1)).toMatchObject({
       status: 429,
       body: { error: { param: 'api_key.tokens_per_minute' } },
     });

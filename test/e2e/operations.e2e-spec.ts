@@ -65,15 +65,15 @@ describe('GET /metrics', () => {
   it('shows open requests, database usage, routes and running work', async () => {
     const inFlight = async (): Promise<string | undefined> =>
       /^gateway_requests_in_flight (\d+)$/m.exec(await (await read()).text())?.[1];
-    const leaver = new AbortController();
+    const disconnecting = new AbortController();
     const hanging = gateway.fetch('/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...hello, model: 'sandbox/fault-hang' }),
-      signal: leaver.signal,
+      signal: disconnecting.signal,
     });
     await until(async () => (await inFlight()) === '1');
-    leaver.abort();
+    disconnecting.abort();
     await expect(hanging).rejects.toThrow();
     await until(async () => (await inFlight()) === '0');
     for (let call = 0; call < 3; call++) {

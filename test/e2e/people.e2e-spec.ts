@@ -52,7 +52,7 @@ beforeEach(() => {
   browser = new TestBrowser();
   people++;
   address = `10.2.${people >> 8}.${people & 255}`;
-  issuer.isAway = false;
+  issuer.isUnavailable = false;
   issuer.codeSeconds = 60;
 });
 
@@ -154,15 +154,15 @@ const withGroups = (...groups: string[]): string =>
 describe('a login at an OpenID issuer', () => {
   it('is refused with 503 while the issuer is unavailable, and works as soon as it is back', async () => {
     withGroups('gateway admins');
-    issuer.isAway = true;
-    const away = await call('/v1/auth/login');
-    expect(away.headers.get('retry-after')).toBe('5');
-    expect(await answer(away)).toEqual(refusal(503, 'provider_unavailable', 'issuer'));
-    issuer.isAway = false;
+    issuer.isUnavailable = true;
+    const unavailable = await call('/v1/auth/login');
+    expect(unavailable.headers.get('retry-after')).toBe('5');
+    expect(await answer(unavailable)).toEqual(refusal(503, 'provider_unavailable', 'issuer'));
+    issuer.isUnavailable = false;
     await logIn();
 
     const back = await reachCallback();
-    issuer.isAway = true;
+    issuer.isUnavailable = true;
     expect(await answer(await comeBack(back))).toEqual(
       refusal(503, 'provider_unavailable', 'issuer'),
     );
@@ -170,9 +170,9 @@ describe('a login at an OpenID issuer', () => {
 
   it('sends state, nonce and a PKCE challenge, and returns to the requested path', async () => {
     withGroups('gateway-auditors');
-    const begun = await call('/v1/auth/login?return_to=/logs%3Fmodel=a%23top');
-    expect(begun.status).toBe(302);
-    const { origin, searchParams } = new URL(begun.headers.get('location')!);
+    const started = await call('/v1/auth/login?return_to=/logs%3Fmodel=a%23top');
+    expect(started.status).toBe(302);
+    const { origin, searchParams } = new URL(started.headers.get('location')!);
     expect(origin).toBe(issuer.url);
     expect(Object.fromEntries(searchParams)).toMatchObject({
       redirect_uri: gateway.url + CALLBACK,
@@ -323,9 +323,9 @@ describe('a login at an OpenID issuer', () => {
     withGroups('gateway admins');
     const unconfirmed = refusal(401, 'authentication_error', 'authorization');
     for (const name of ['nonce', 'code_challenge']) {
-      const begun = new URL((await call('/v1/auth/login')).headers.get('location')!);
-      begun.searchParams.set(name, 'x'.repeat(43));
-      const url = await browser.follow(begun.href, (each) => each.includes(CALLBACK));
+      const started = new URL((await call('/v1/auth/login')).headers.get('location')!);
+      started.searchParams.set(name, 'x'.repeat(43));
+      const url = await browser.follow(started.href, (each) => each.includes(CALLBACK));
       expect(await answer(await comeBack(url))).toEqual(unconfirmed);
     }
     issuer.codeSeconds = 1;
@@ -447,7 +447,7 @@ describe('a login with a key', () => {
     // The issuer is not called; otherwise this would be a 503.
     withGroups('gateway admins');
     const url = await reachCallback();
-    issuer.isAway = true;
+    issuer.isUnavailable = true;
     expect((await comeBack(url)).status).toBe(429);
   });
 

@@ -93,12 +93,12 @@ describe('a vendor added by the folder in docs/adding-a-provider.md', () => {
       model: MODEL,
       choices: [{ message: { content: 'Hello.' } }],
     });
-    const [asked] = vendor.calls;
-    expect([asked!.path, asked!.headers.authorization]).toEqual([
+    const [sent] = vendor.calls;
+    expect([sent!.path, sent!.headers.authorization]).toEqual([
       '/v1/chat/completions',
       'Bearer acme-0123456789',
     ]);
-    const body = JSON.parse(asked!.body.toString()) as JsonObject;
+    const body = JSON.parse(sent!.body.toString()) as JsonObject;
     expect(body).toMatchObject({ model: 'llama-3.3-70b', random_seed: 7 });
     expect(Object.keys(body)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(?:seed|logit_bias|parallel_tool_calls)$/)]),

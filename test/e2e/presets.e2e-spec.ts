@@ -133,13 +133,13 @@ describe('each preset, started with one variable', () => {
     const body = JSON.parse(call.body.toString()) as JsonObject;
     const fault = faultOf(preset, body);
     if (fault !== undefined) return jsonReply(400, { error: { message: `extra: ${fault}` } });
-    const spell = SPELLINGS[preset.id];
+    const transform = SPELLINGS[preset.id];
     const {
       status,
       headers,
       body: plain,
     } = body.stream === true ? openAiVendor.stream(answer) : openAiVendor.whole(answer);
-    return { status, headers, body: spell ? respell(plain, spell) : plain };
+    return { status, headers, body: transform ? respell(plain, transform) : plain };
   }
 
   it('and a self-hosted server, by its address: its models are listed, for free', async () => {
@@ -147,8 +147,8 @@ describe('each preset, started with one variable', () => {
     await until(async () => (await gateway.fetch(`/v1/models/${model}`)).status === 200);
     const shown = await (await gateway.fetch(`/v1/models/${model}`)).json();
     expect(shown).toMatchObject({ context_length: 8_192, pricing: { prompt: '0' } });
-    const said = await callers.chat.ask(model, false);
-    expect(said).toMatchObject({ text: HELLO.text, model });
+    const reply = await callers.chat.ask(model, false);
+    expect(reply).toMatchObject({ text: HELLO.text, model });
     const row = await loggedRequest(gateway.database, callers.chat.lastRequestId());
     expect(row).toMatchObject({ provider: 'ollama', completion_tokens: 10, cost: 0 });
     const call = server.calls.at(-1)!;
@@ -189,8 +189,8 @@ describe('each preset, started with one variable', () => {
     for (const stream of [false, true]) {
       await report.note(id, dialect, stream ? 'streamed' : 'whole', async () => {
         answer = HELLO;
-        const said = await caller.ask(model, stream);
-        expect(said).toMatchObject({
+        const reply = await caller.ask(model, stream);
+        expect(reply).toMatchObject({
           text: HELLO.text,
           end: caller.ends.stop,
           // The relayed usage is the vendor's own count; the charge is in the log.
@@ -217,7 +217,7 @@ describe('each preset, started with one variable', () => {
         const called = await caller.open(model, stream);
         expect(called.toolCalls.map(({ name }) => name)).toEqual(['get_weather', 'get_time']);
         answer = LAST_WORD;
-        const last = await caller.goOn(model, stream, [called]);
+        const last = await caller.answerTools(model, stream, [called]);
         expect(last.text).toBe(LAST_WORD.text);
       });
     }
@@ -245,8 +245,8 @@ function isUsage(usage: unknown): usage is { prompt_tokens: number; completion_t
 }
 
 /** Transforms each object of an answer or a stream. */
-function respell(body: Buffer, spell: (answer: JsonObject) => JsonObject): Buffer {
-  const again = (text: string): string => JSON.stringify(spell(JSON.parse(text) as JsonObject));
+function respell(body: Buffer, transform: (answer: JsonObject) => JsonObject): Buffer {
+  const again = (text: string): string => JSON.stringify(transform(JSON.parse(text) as JsonObject));
   const text = body.toString();
   if (text.startsWith('{')) return Buffer.from(again(text));
   return Buffer.from(

@@ -141,15 +141,15 @@ describe('a service tier', () => {
     [undefined, 'flex', 2, 10, 1, 5],
   ])(
     'requested as %s and served as %s is held, charged and on the receipt, whole and streamed',
-    async (asked, served, holdIn, holdOut, chargeIn, chargeOut) => {
+    async (requested, served, holdIn, holdOut, chargeIn, chargeOut) => {
       answerWith({ promptTokens: 8, completionTokens: 6, ...(served && { tier: served }) });
       for (const stream of [false, true]) {
-        const { charge, prices } = await receiptOf(ask({ service_tier: asked, stream }));
+        const { charge, prices } = await receiptOf(ask({ service_tier: requested, stream }));
         expect(held).toBe(BOUND * holdIn + MOST * holdOut);
         expect(charge).toMatchObject({ cost: 8 * chargeIn + 6 * chargeOut, shortfall: 0 });
-        const paid = served ?? asked;
+        const paid = served ?? requested;
         expect(prices?.served_as).toBe(paid === 'default' ? undefined : paid);
-        expect(fake.calls.at(-1)!.body.service_tier).toBe(asked);
+        expect(fake.calls.at(-1)!.body.service_tier).toBe(requested);
       }
     },
   );
@@ -218,17 +218,17 @@ describe('a region', () => {
     [undefined, 'us', 6.25, 25, 5.5, 27.5],
   ])(
     'requested as %s and served as %s is held and charged',
-    async (asked, served, holdIn, holdOut, chargeIn, chargeOut) => {
+    async (requested, served, holdIn, holdOut, chargeIn, chargeOut) => {
       fake.answer = async (call, response) => {
         await noteHold();
-        expect(call.body.inference_geo).toBe(asked);
+        expect(call.body.inference_geo).toBe(requested);
         sendJson(response, 200, {
           ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-opus-4-6' },
           ...{ content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' },
           usage: { input_tokens: 8, output_tokens: 6, inference_geo: served },
         });
       };
-      const answer = gateway.post('/v1/messages', { ...body, inference_geo: asked });
+      const answer = gateway.post('/v1/messages', { ...body, inference_geo: requested });
       const { charge, prices } = await receiptOf(answer);
       expect(charge.cost).toBe(Math.ceil(8 * chargeIn + 6 * chargeOut));
       expect(held).toBe(Math.ceil(BOUND * holdIn + MOST * holdOut));

@@ -445,10 +445,10 @@ describe('a key that is tested when it is stored', () => {
 
   it('is stored with the vendor’s response, unless the vendor rejects it', async () => {
     const tenant = await newTenant();
-    const [good, bad, away] = [vendorKey(), vendorKey(), vendorKey()];
+    const [good, bad, unreachable] = [vendorKey(), vendorKey(), vendorKey()];
     byKey.set(good, listed);
     byKey.set(bad, errorAnswer(401));
-    byKey.set(away, errorAnswer(500));
+    byKey.set(unreachable, errorAnswer(500));
     const send = (key: string, fields: object, query = ''): Promise<Response> =>
       accounts.gateway.post(
         CREDENTIALS + query,
@@ -478,7 +478,7 @@ describe('a key that is tested when it is stored', () => {
     expect(await (await send(good, { check: true })).json()).toMatchObject({
       check: { status: 'ok', detail: expect.stringContaining('takes the key'), models: 2 },
     });
-    expect(await (await send(away, {}, '?check=true')).json()).toMatchObject({
+    expect(await (await send(unreachable, {}, '?check=true')).json()).toMatchObject({
       check: { status: 'unreachable', detail: expect.stringContaining('(500)'), models: null },
     });
     const count = accounts.fake.calls.length;
@@ -530,8 +530,8 @@ describe('a key that is tested when it is stored', () => {
       const body = { provider: 'one', key: bad };
       const refused = await checking.post(CREDENTIALS, body, as(tenant.key));
       expect(await refusalOf(refused)).toEqual([400, 'invalid_provider_key', 'key']);
-      const kept = await checking.post(CREDENTIALS, { ...body, check: false }, as(tenant.key));
-      expect(kept.status).toBe(201);
+      const stored = await checking.post(CREDENTIALS, { ...body, check: false }, as(tenant.key));
+      expect(stored.status).toBe(201);
     } finally {
       await checking.close();
     }
@@ -569,8 +569,8 @@ describe('several credentials with one provider', () => {
     const seconds = Number(refused.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(61);
-    const told = await refused.text();
-    for (const key of [first, second]) expect(told).not.toContain(key.slice(8));
+    const text = await refused.text();
+    for (const key of [first, second]) expect(text).not.toContain(key.slice(8));
     expect(keysSeen()).toHaveLength(3);
 
     expect((await change(id, { requests_per_minute: null })).status).toBe(200);
@@ -756,8 +756,11 @@ describe('access to credentials', () => {
       expect(await answers[0]!.text()).not.toContain(id);
     }
     for (const path of [`${CREDENTIALS}/no-uuid`, `${CREDENTIALS}/${randomUUID()}`]) {
-      const gone = await accounts.gateway.fetch(path, { method: 'DELETE', headers: as(owner.key) });
-      expect(await refusalOf(gone)).toEqual([404, 'not_found_error', 'id']);
+      const deleted = await accounts.gateway.fetch(path, {
+        method: 'DELETE',
+        headers: as(owner.key),
+      });
+      expect(await refusalOf(deleted)).toEqual([404, 'not_found_error', 'id']);
     }
     const byManagement = await Promise.all(requests(owner.managementKey));
     expect(byManagement.map(({ status }) => status)).toEqual([200, 400, 200]);
@@ -786,15 +789,15 @@ describe('a key of a tenant', () => {
     const own = vendorKey();
     byKey.set(own, errorAnswer(400, { message: `bad key ${own}`, param: `messages ${own}` }));
     await store(tenant.key, { provider: 'one', key: own });
-    const told = [await (await ask(tenant.key)).text()];
+    const texts = [await (await ask(tenant.key)).text()];
     byKey.set(own, errorAnswer(500, { message: own }));
-    told.push(await (await ask(tenant.key, { stream: true })).text());
-    told.push(await (await fetch(`${accounts.gateway.url}/metrics`)).text());
+    texts.push(await (await ask(tenant.key, { stream: true })).text());
+    texts.push(await (await fetch(`${accounts.gateway.url}/metrics`)).text());
     for (const path of [CREDENTIALS, '/v1/customer/logs', '/v1/models']) {
-      told.push(await (await accounts.gateway.fetch(path, { headers: as(tenant.key) })).text());
+      texts.push(await (await accounts.gateway.fetch(path, { headers: as(tenant.key) })).text());
     }
-    expect(told.join('\n')).toContain('[redacted]');
+    expect(texts.join('\n')).toContain('[redacted]');
     expect(logged.join('\n')).toContain('with credential');
-    for (const text of [...told, ...logged]) expect(text).not.toContain(own.slice(8));
+    for (const text of [...texts, ...logged]) expect(text).not.toContain(own.slice(8));
   });
 });

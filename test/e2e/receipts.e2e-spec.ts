@@ -238,29 +238,32 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
 
 describe('prices that change', () => {
   let files: OperatorFiles;
-  let dearer: BootedGateway;
+  let withHigherPrices: BootedGateway;
 
   beforeAll(async () => {
     files = await writeOperatorFiles({}, [
       { id: 'sandbox/echo', pricing: { prompt: '0.00007', completion: '0.00009' } },
     ]);
     const environment = { ...files.environment, GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey };
-    dearer = await bootGateway(environment, { database: testDatabase });
+    withHigherPrices = await bootGateway(environment, { database: testDatabase });
   });
   afterAll(async () => {
-    await dearer.close();
+    await withHigherPrices.close();
     await files.remove();
   });
 
   it('are those of the settlement on each receipt, whichever instance signs it', async () => {
     const before = await idOf(gateway.post('/v1/chat/completions', CHAT));
-    const after = await idOf(dearer.post('/v1/chat/completions', CHAT));
-    const [cheap, dear] = [await receiptOf(before, dearer), await receiptOf(after, gateway)];
+    const after = await idOf(withHigherPrices.post('/v1/chat/completions', CHAT));
+    const [cheap, expensive] = [
+      await receiptOf(before, withHigherPrices),
+      await receiptOf(after, gateway),
+    ];
     await check(cheap);
-    await check(dear);
+    await check(expensive);
     expect(cheap.receipt.prices?.usd).toMatchObject({ prompt: '0.000001' });
-    expect(dear.receipt.prices?.usd).toMatchObject({ prompt: '0.00007' });
-    expect(dear.receipt.charge.cost).toBeGreaterThan(cheap.receipt.charge.cost * 20);
+    expect(expensive.receipt.prices?.usd).toMatchObject({ prompt: '0.00007' });
+    expect(expensive.receipt.charge.cost).toBeGreaterThan(cheap.receipt.charge.cost * 20);
   });
 
   it('are stored with their first settlement, and never again', async () => {
@@ -269,7 +272,7 @@ describe('prices that change', () => {
       return (await testDatabase.database.query(sql)).rows;
     };
     const known = await sheets();
-    await receiptOf(await idOf(dearer.post('/v1/chat/completions', CHAT)));
+    await receiptOf(await idOf(withHigherPrices.post('/v1/chat/completions', CHAT)));
     expect(await sheets()).toEqual(known);
   });
 });

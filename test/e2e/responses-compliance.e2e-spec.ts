@@ -141,7 +141,7 @@ describe('a response object', () => {
   it.each(['openai', 'anthropic'])(
     'of %s repeats the request options, and is read again as it was sent',
     async (vendor) => {
-      const asked = {
+      const options = {
         temperature: 0.4,
         top_p: 0.9,
         safety_identifier: 'user-7',
@@ -151,9 +151,9 @@ describe('a response object', () => {
         metadata: { a: 'b' },
         tools: [{ ...WEATHER, strict: true }],
       };
-      const response = await ask(vendor, { input: 'Hi', ...asked }, TEXT);
+      const response = await ask(vendor, { input: 'Hi', ...options }, TEXT);
       const resource = responseResource.parse(await response.json());
-      expect(resource).toMatchObject(asked);
+      expect(resource).toMatchObject(options);
       const stored = await fleet.gateway.fetch(`/v1/responses/${resource.id}`);
       expect(await stored.json()).toMatchObject(resource);
     },

@@ -79,7 +79,7 @@ describe('a service killed between the turns of conversations', () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const running = (gateway = await start());
       let isDown = false;
-      const goOn = async (index: number): Promise<void> => {
+      const converse = async (index: number): Promise<void> => {
         while (!isDown) {
           const last = turns[index];
           const next = await speak(running.url, last);
@@ -90,12 +90,12 @@ describe('a service killed between the turns of conversations', () => {
           seen++;
         }
       };
-      const talks = turns.map((_, index) => goOn(index));
+      const conversations = turns.map((_, index) => converse(index));
       const wanted = seen + 60;
       await until(() => seen >= wanted);
       await running.stop('SIGKILL');
       isDown = true;
-      await Promise.all(talks);
+      await Promise.all(conversations);
     }
     gateway = await start();
     for (const turn of turns) {

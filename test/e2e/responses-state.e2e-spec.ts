@@ -100,8 +100,8 @@ describe('stored responses', () => {
     const { data } = await client.responses.inputItems.list(first.id);
     expect(data).toMatchObject([{ content: [{ type: 'input_text', text: odd }] }]);
     const second = await create(client, 'next', { previous_response_id: first.id });
-    const said = `${odd} ${first.output_text} next`;
-    expect(second.usage?.input_tokens).toBe(said.match(/\S+/g)!.length);
+    const conversation = `${odd} ${first.output_text} next`;
+    expect(second.usage?.input_tokens).toBe(conversation.match(/\S+/g)!.length);
   });
 
   it('are not stored with store: false, which can still follow others', async () => {

@@ -117,9 +117,9 @@ describe('operations on a conversation besides an answer', () => {
         usage: { input_tokens: 20, output_tokens: 6 },
       });
       expect(JSON.stringify(data)).not.toContain('They want');
-      const asked = JSON.stringify(fake.calls[0]?.body.input);
-      for (const said of ['You build pages.', 'Make a landing page.', 'publish', 'published']) {
-        expect(asked).toContain(said);
+      const sent = JSON.stringify(fake.calls[0]?.body.input);
+      for (const text of ['You build pages.', 'Make a landing page.', 'publish', 'published']) {
+        expect(sent).toContain(text);
       }
       expect(
         await loggedRequest(gateway.database, response.headers.get('x-request-id')),

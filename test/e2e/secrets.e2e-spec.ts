@@ -37,7 +37,7 @@ describe('a secret', () => {
   let database: TestDatabase;
   let gateway: SpawnedGateway;
   /** All answers of the current case, including headers. */
-  const told: string[] = [];
+  const answers: string[] = [];
 
   beforeAll(async () => {
     fake = await startFakeOpenAi();
@@ -60,7 +60,7 @@ describe('a secret', () => {
     });
   });
   afterEach(() => {
-    expectSafe(told.splice(0).join('\n'));
+    expectSafe(answers.splice(0).join('\n'));
   });
   afterAll(async () => {
     await gateway.stop('SIGKILL');
@@ -80,7 +80,7 @@ describe('a secret', () => {
     });
     const heads = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     const { body } = await readAvailable(response);
-    told.push(`${response.status}\n${heads.join('\n')}\n${body}`);
+    answers.push(`${response.status}\n${heads.join('\n')}\n${body}`);
     return body;
   }
   const chat = (fields: object, headers?: Record<string, string>): Promise<string> => {
@@ -133,7 +133,7 @@ describe('a secret', () => {
       }
     }
     // Prompts and answers belong to the caller.
-    told.length = 0;
+    answers.length = 0;
   });
 
   it.each<[string, FakeAnswer]>([
@@ -165,7 +165,7 @@ describe('a secret', () => {
       await chat({});
       await chat({ stream: true });
       // The caller may read it.
-      told.length = 0;
+      answers.length = 0;
     },
   );
 
@@ -206,7 +206,7 @@ describe('a secret', () => {
       await send(path, management);
     }
     await send('/api/v1/credits', management);
-    expect(told).toHaveLength(19);
+    expect(answers).toHaveLength(19);
   });
 
   it('created by the gateway is shown once and stored nowhere', async () => {
@@ -214,14 +214,14 @@ describe('a secret', () => {
       method: 'POST',
       body: JSON.stringify({ name: 'n' }),
     });
-    told.pop();
+    answers.pop();
     const { id, key } = JSON.parse(made) as { id: string; key: string };
     Object.assign(CANARIES, { made: key });
     await chat({}, { authorization: `Bearer ${key}` });
     await send(`/v1/customer/api-keys/${id}`);
     await send(`/v1/customer/api-keys/${id}`, { method: 'DELETE' });
     await chat({}, { authorization: `Bearer ${key}` });
-    expect(told).toHaveLength(4);
+    expect(answers).toHaveLength(4);
   });
 
   it('of a tenant is shown to no caller, though it is stored and its vendor repeats it', async () => {
@@ -238,7 +238,7 @@ describe('a secret', () => {
     fake.answer = politeAnswer();
     await send(path);
     await send('/metrics');
-    expect(told).toHaveLength(11);
+    expect(answers).toHaveLength(11);
   });
 
   it('is in no column of the database', async () => {

@@ -48,8 +48,8 @@ describe('a database that keeps its connections but stops answering', () => {
       GATEWAY_DRAIN_SECONDS: String(DRAIN_SECONDS),
     };
     gateway = await spawnGateway({ ...environment, DATABASE_URL: proxy.inFrontOf(own.url) });
-    let goOn = (): void => undefined;
-    const release = new Promise<void>((resolve) => (goOn = resolve));
+    let answerNow = (): void => undefined;
+    const release = new Promise<void>((resolve) => (answerNow = resolve));
     fake.answer = async ({ headers }, response) => {
       expect(headers.authorization).toBe('Bearer sk-vendor');
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -62,7 +62,7 @@ describe('a database that keeps its connections but stops answering', () => {
     proxy.silence();
     // Outlasts cached results.
     await wait(300);
-    goOn();
+    answerNow();
     for (const { isDone } of await Promise.all(streams)) expect(isDone).toBe(true);
   });
   afterAll(async () => {

@@ -70,10 +70,10 @@ describe('a caller that reads too slowly for the request timeout', () => {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     await wait(REQUEST_MS * 1.1);
     let tail = '';
-    const readOn = async (): Promise<void> => {
+    const readRest = async (): Promise<void> => {
       for await (const chunk of response) tail = (tail + (chunk as Buffer).toString()).slice(-600);
     };
-    await expect(readOn()).rejects.toThrow('aborted');
+    await expect(readRest()).rejects.toThrow('aborted');
     return { requestId: response.headers['x-request-id'] as string, tail };
   }
 });

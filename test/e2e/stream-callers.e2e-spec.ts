@@ -83,9 +83,9 @@ describe('a caller that does not wait for the end', () => {
 
   describe('a caller that disconnects', () => {
     /** Sends a request, disconnects at a given point, and returns the log row. */
-    async function leave(
+    async function disconnect(
       fields: object,
-      moment: () => Promise<void>,
+      reached: () => Promise<void>,
       path = CHAT,
     ): Promise<LoggedRequest> {
       const known = await idsInLog();
@@ -101,7 +101,7 @@ describe('a caller that does not wait for the end', () => {
           for await (const chunk of response.body!) seen += Buffer.from(chunk).toString();
         });
       answer.catch(() => undefined);
-      await moment();
+      await reached();
       abort.abort();
       await expect(answer).rejects.toThrow();
       let id: string | undefined;
@@ -130,7 +130,7 @@ describe('a caller that does not wait for the end', () => {
       async (isStream) => {
         chat.fake.answer = hangAnswer;
         void nextGrace(chat.gateway, GRACE_MS);
-        const row = await leave({ stream: isStream, max_tokens: 5_000 }, called);
+        const row = await disconnect({ stream: isStream, max_tokens: 5_000 }, called);
         await within(30_000, chat.fake.calls[0]!.hungUp);
         expect(row).toMatchObject({
           outcome: 'cancelled',
@@ -148,7 +148,7 @@ describe('a caller that does not wait for the end', () => {
     it('pays no more than the hold', async () => {
       chat.fake.answer = hangAnswer;
       void nextGrace(chat.gateway, GRACE_MS);
-      const row = await leave({ max_tokens: 3 }, called);
+      const row = await disconnect({ max_tokens: 3 }, called);
       expect(row).toMatchObject({ completion_tokens: 3, usage_source: 'estimated' });
     });
 
@@ -165,7 +165,7 @@ describe('a caller that does not wait for the end', () => {
           }
         };
         void nextGrace(chat.gateway, GRACE_MS);
-        const row = await leave({ stream: true, max_tokens: 50_000 }, () =>
+        const row = await disconnect({ stream: true, max_tokens: 50_000 }, () =>
           until(() => seen.split(piece).length >= 20),
         );
         await within(30_000, chat.fake.calls[0]!.hungUp);
@@ -184,7 +184,7 @@ describe('a caller that does not wait for the end', () => {
         await left;
         await politeAnswer({ promptTokens: 10, completionTokens: 20_000 })(call, response);
       };
-      const row = await leave({ max_tokens: 30_000 }, called);
+      const row = await disconnect({ max_tokens: 30_000 }, called);
       expect(row).toMatchObject({
         outcome: 'cancelled',
         usage_source: 'upstream',
@@ -224,7 +224,7 @@ describe('a caller that does not wait for the end', () => {
         };
         const limit = path === RESPONSES ? 'max_output_tokens' : 'max_tokens';
         const input = path === RESPONSES ? { input: 'Hello' } : { messages: [USER] };
-        const row = await leave(
+        const row = await disconnect(
           { model: 'one/a', stream: true, [limit]: 30_000, ...input },
           saw(['first', 'middle', 'last', 'last'][count - 1]!),
           path,
@@ -245,7 +245,7 @@ describe('a caller that does not wait for the end', () => {
         await left;
         await errorAnswer(500)(call, response);
       };
-      const row = await leave({}, called);
+      const row = await disconnect({}, called);
       expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       expect(chat.fake.calls).toHaveLength(1);
       expect(await findLedgerFaults(chat.gateway.database)).toEqual([]);
@@ -254,7 +254,7 @@ describe('a caller that does not wait for the end', () => {
     it('pays nothing during a vendor’s Retry-After', async () => {
       chat.fake.answer = errorAnswer(429, { message: 'later' }, { 'retry-after': '9' });
       const startedMs = performance.now();
-      const row = await leave({}, called);
+      const row = await disconnect({}, called);
       expect(performance.now() - startedMs).toBeLessThan(8_000);
       expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       await wait(100);

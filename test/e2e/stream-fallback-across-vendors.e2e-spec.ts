@@ -60,7 +60,7 @@ describe('a stream that one vendor starts without content and another completes'
     const models = { models: [next.model] };
     next.answer(ANSWER);
 
-    first.breakOff('');
+    first.failMidStream('');
     const watched = await caller.watch(first.model, models);
     expect(watched.failure).toBeUndefined();
     expect(watched.text).toBe(ANSWER.text);
@@ -71,7 +71,7 @@ describe('a stream that one vendor starts without content and another completes'
     await expectCharged(caller);
 
     // Cut before any content, and read by the client's own helper.
-    first.cutOff();
+    first.cutStream();
     const answer = await caller.ask(first.model, true, models);
     expect(answer).toMatchObject({ text: ANSWER.text, model: next.model });
     expect(answer.headers.get('x-gateway-provider')).toBe(next.provider);

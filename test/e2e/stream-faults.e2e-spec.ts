@@ -261,13 +261,13 @@ describe('a vendor that misbehaves in a stream', () => {
       expect(answer.isDone).toBe(true);
     });
 
-    it.each([true, false])('no usage: estimated, shown on request (%s)', async (asked) => {
+    it.each([true, false])('no usage: estimated, shown on request (%s)', async (wantsUsage) => {
       chat.fake.answer = streamOf([delta({ content: 'y'.repeat(41) }), finish(), DONE], 'end');
-      const answer = await readStream(await ask({ stream_options: { include_usage: asked } }));
+      const answer = await readStream(await ask({ stream_options: { include_usage: wantsUsage } }));
       const estimate = { prompt_tokens: 100, completion_tokens: 11, total_tokens: 111 };
       const usages = answer.chunks.filter((chunk) => chunk.usage);
       expect(usages).toEqual(
-        asked
+        wantsUsage
           ? [expect.objectContaining({ choices: [], usage: expect.objectContaining(estimate) })]
           : [],
       );

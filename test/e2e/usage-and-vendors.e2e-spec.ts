@@ -89,8 +89,8 @@ describe('usage in unusual places, and safety stops', () => {
       const { choices, ...rest } = answer;
       const [{ message, ...choice }] = choices;
       const chunk = { ...rest, choices: [{ ...choice, delta: message }] };
-      const told = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
-      member.send(isStream ? stream(told) : json(answer));
+      const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+      member.send(isStream ? stream(events) : json(answer));
       await callers.chat.ask(member.model, isStream);
       expect(await logged(callers.chat)).toMatchObject({
         usage_source: 'upstream',
@@ -148,8 +148,8 @@ describe('usage in unusual places, and safety stops', () => {
       status: 400,
     };
     member.send({ ...json({ error }), status: 400 });
-    const asked = callers[dialect].ask(member.model, false);
-    await expect(asked).rejects.toMatchObject({
+    const request = callers[dialect].ask(member.model, false);
+    await expect(request).rejects.toMatchObject({
       status: 400,
       type: 'invalid_request_error',
       message: expect.stringContaining('The response was filtered.') as unknown,

@@ -59,7 +59,7 @@ describe('chat completions with a vendor of another dialect', () => {
     server.calls.length = 0;
   });
 
-  const say = ({ status, headers, body }: Reply): void => {
+  const answerWith = ({ status, headers, body }: Reply): void => {
     server.script = reply(status, headers, body);
   };
   const messages = [{ role: 'user', content: 'Hi' }];
@@ -67,7 +67,7 @@ describe('chat completions with a vendor of another dialect', () => {
     gateway.post('/v1/chat/completions', { model: MODEL, messages, ...fields });
 
   it('answer whole, at the price of the usage', async () => {
-    say(VERTEX.whole(ANSWER));
+    answerWith(VERTEX.whole(ANSWER));
     const response = await ask({ user: 'u', logit_bias: { 1: 1 }, reasoning_effort: 'none' });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-gateway-provider')).toBe('vertex');
@@ -102,15 +102,15 @@ describe('chat completions with a vendor of another dialect', () => {
   });
 
   it('stream the same, at the same price', async () => {
-    say(VERTEX.stream(ANSWER));
+    answerWith(VERTEX.stream(ANSWER));
     const response = await ask({ stream: true, stream_options: { include_usage: true } });
     const text = await response.text();
     const chunks = text
       .split('\n\n')
       .filter((line) => line.startsWith('data: {'))
       .map((line) => JSON.parse(line.slice('data: '.length)) as StreamChunk);
-    const said = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
-    expect(said).toBe(ANSWER.text);
+    const content = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
+    expect(content).toBe(ANSWER.text);
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 100, completion_tokens: 30 });
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     const log = await gateway.fetch('/v1/customer/logs?limit=1');
@@ -133,7 +133,7 @@ describe('chat completions with a vendor of another dialect', () => {
     const first = (await (await ask({ tools })).json()) as Completion;
     expect(first.choices[0]?.finish_reason).toBe('tool_calls');
 
-    say(VERTEX.whole(ANSWER));
+    answerWith(VERTEX.whole(ANSWER));
     const response = await ask({
       tools,
       messages: [
@@ -158,7 +158,7 @@ describe('chat completions with a vendor of another dialect', () => {
   });
 
   it('fall back to the next model for what this one cannot do, and report it when there is none', async () => {
-    say(VERTEX.whole(ANSWER));
+    answerWith(VERTEX.whole(ANSWER));
     const fields = { n: 2 };
     const fallback = await ask({ ...fields, models: [MODEL, 'sandbox/echo'] });
     expect(fallback.headers.get('x-gateway-provider')).toBe('sandbox');
@@ -181,7 +181,7 @@ describe('chat completions with a vendor of another dialect', () => {
   });
 
   it('end a stream that fails after its start with an error, and charge nothing', async () => {
-    say(VERTEX.streamFailure!('Half a '));
+    answerWith(VERTEX.streamFailure!('Half a '));
     const response = await ask({ stream: true });
     const { body: text, isCut } = await readAvailable(response);
     expect(isCut).toBe(true);

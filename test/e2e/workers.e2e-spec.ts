@@ -40,7 +40,7 @@ describeWithRedis('several workers', () => {
       GATEWAY_COOLDOWN_MS: '60000',
     });
     // Both listen once each has reported its metrics.
-    await until(async () => (await tellingWorkers(gateway)) === 2);
+    await until(async () => (await reportingWorkers(gateway)) === 2);
     await wait(2_000);
   });
   afterAll(async () => {
@@ -146,7 +146,7 @@ function workersOf({ process: { pid } }: SpawnedGateway): number[] {
 }
 
 /** Returns how many workers report metrics; each has the same limit of open files. */
-async function tellingWorkers({ url, process: { pid } }: SpawnedGateway): Promise<number> {
+async function reportingWorkers({ url, process: { pid } }: SpawnedGateway): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const limit = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1];
   const sum = /^process_max_fds (\d+)/m.exec(metrics)?.[1];

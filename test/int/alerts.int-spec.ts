@@ -42,7 +42,7 @@ const SETTINGS = { secret: SECRET, secretFile: undefined, previousSecrets: [], d
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-interface Told {
+interface Sent {
   type: string;
   created_at: number;
   data: { alert_id: string; kind: string; subject: string; message: string; threshold: string };
@@ -155,14 +155,14 @@ describe('alerts', () => {
     return id;
   };
   /** Evaluates on both instances, 15 seconds after the last time, and returns the deliveries. */
-  const look = async (): Promise<Told[]> => {
+  const evaluate = async (): Promise<Sent[]> => {
     later();
     const before = receiver.posts.length;
     await Promise.all([one.evaluator.look(now), other.evaluator.look(now)]);
     await until(async () => (await states()).every((state) => state !== 'pending'));
-    return receiver.posts.slice(before).map(({ body }) => JSON.parse(body) as Told);
+    return receiver.posts.slice(before).map(({ body }) => JSON.parse(body) as Sent);
   };
-  const types = async (): Promise<string[]> => (await look()).map(({ type }) => type).sort();
+  const types = async (): Promise<string[]> => (await evaluate()).map(({ type }) => type).sort();
   const states = async (): Promise<string[]> => {
     const { rows } = await test.database.query<{ state: string }>(
       'SELECT state FROM alert_events ORDER BY created_at, id',
@@ -197,8 +197,8 @@ describe('alerts', () => {
       const id = await addRule('balance_below', { credits: 500 });
       expect(await types()).toEqual([]);
       await setBalance(499);
-      const told = await look();
-      expect(told).toMatchObject([
+      const sent = await evaluate();
+      expect(sent).toMatchObject([
         {
           type: 'alert.firing',
           data: {
@@ -232,7 +232,7 @@ describe('alerts', () => {
       await setBalance(1);
       await addRule('balance_below', { credits: 500 });
       await addRule('balance_below', { credits: 400 }, { owner: null });
-      await look();
+      await evaluate();
       const owners = new Map<string, string>();
       for (const { headers, body } of receiver.posts) {
         const [, time, sent] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['x-gateway-signature']))!;
@@ -255,14 +255,14 @@ describe('alerts', () => {
         ]);
       }
       await addRule('balance_below', { credits: 500 }, { owner: null });
-      const told = await look();
-      expect(told).toHaveLength(20);
-      expect(told[0]!.data.message).toBe(
-        `The balance of tenant ${told[0]!.data.subject} is 300 credits, less than 500.`,
+      const sent = await evaluate();
+      expect(sent).toHaveLength(20);
+      expect(sent[0]!.data.message).toBe(
+        `The balance of tenant ${sent[0]!.data.subject} is 300 credits, less than 500.`,
       );
       const noted = await states();
       expect([noted.length, noted.filter((state) => state === 'dropped').length]).toEqual([24, 4]);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
     });
   });
 
@@ -280,7 +280,7 @@ describe('alerts', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     await setBalance(1);
     await addRule('balance_below', { credits: 500 }, { url });
-    await look();
+    await evaluate();
     expect(await states()).toEqual(['delivered']);
     expect(log).toHaveBeenCalledWith(
       'alert.firing',
@@ -311,16 +311,16 @@ describe('alerts', () => {
       ]);
       await addRule('budget', { thresholds: [50, 80, 100], scope: null, scope_id: null });
       await spend(499);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       await spend(500);
-      expect((await look()).map(({ data }) => data.threshold)).toEqual(['50']);
+      expect((await evaluate()).map(({ data }) => data.threshold)).toEqual(['50']);
       await spend(1_000);
-      expect((await look()).map(({ data }) => data.threshold).sort()).toEqual(['100', '80']);
-      expect(await look()).toEqual([]);
+      expect((await evaluate()).map(({ data }) => data.threshold).sort()).toEqual(['100', '80']);
+      expect(await evaluate()).toEqual([]);
       now = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       await spend(600);
-      const [again, ...rest] = await look();
+      const [again, ...rest] = await evaluate();
       expect([again!.data.threshold, rest]).toEqual(['50', []]);
       expect(again!.data.message).toBe(
         'The month budget of the tenant has reached 50 %: 600 of 1,000 credits are spent.',
@@ -349,11 +349,11 @@ describe('alerts', () => {
         );
       await keep('api_key', apiKeyId, 30);
       await keep('end_user', 'ann', 60);
-      const told = async () =>
-        (await look()).map(
+      const states = async () =>
+        (await evaluate()).map(
           ({ data }) => `${data.subject.replace(apiKeyId, 'key')} ${data.threshold}`,
         );
-      expect((await told()).sort()).toEqual([
+      expect((await states()).sort()).toEqual([
         'api_key:key:total 50',
         'end_user:ann:day 50',
         'end_user:ann:day 60',
@@ -368,12 +368,12 @@ describe('alerts', () => {
          VALUES ($1, 'api_key', $2, $3, $4)`,
         [tenantId, apiKeyId, requestId, now],
       );
-      expect(await told()).toEqual(['api_key:key:day 50']);
-      expect(await told()).toEqual([]);
+      expect(await states()).toEqual(['api_key:key:day 50']);
+      expect(await states()).toEqual([]);
       later(24 * HOUR_MS);
-      expect(await told()).toEqual([]);
+      expect(await states()).toEqual([]);
       await keep('end_user', 'ann', 55);
-      expect(await told()).toEqual(['end_user:ann:day 50']);
+      expect(await states()).toEqual(['end_user:ann:day 50']);
     });
 
     it('report 100 % when more than 80 % are spent and requests are refused', async () => {
@@ -388,14 +388,14 @@ describe('alerts', () => {
         [tenantId, tenantId, now],
       );
       await addRule('budget', { thresholds: [100], scope: null, scope_id: null });
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       const refused = {
         outcome: 'refused',
         status: 'error',
         errorType: 'budget_exceeded',
       } as const;
       await insertRequestLogRow(test.database, tenantId, { ...refused, createdAt: now });
-      expect((await look()).map(({ data }) => data.threshold)).toEqual(['100']);
+      expect((await evaluate()).map(({ data }) => data.threshold)).toEqual(['100']);
     });
   });
 
@@ -404,15 +404,15 @@ describe('alerts', () => {
 
     it('are sent when enough requests of the window failed, and when that is over', async () => {
       await addRule('error_rate', CONDITION);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       await log({ completed: 4, failed: 5 });
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       // Cancelled and refused requests do not count.
       await log({ completed: 1, cancelled: 3, refused: 90 });
-      const told = await look();
-      expect(told).toMatchObject([{ type: 'alert.firing' }]);
-      expect(told[0]!.data.message).toBe('50 % of 10 requests failed in 10 minutes.');
-      expect(await look()).toEqual([]);
+      const sent = await evaluate();
+      expect(sent).toMatchObject([{ type: 'alert.firing' }]);
+      expect(sent[0]!.data.message).toBe('50 % of 10 requests failed in 10 minutes.');
+      expect(await evaluate()).toEqual([]);
       await log({ completed: 40 });
       expect(await types()).toEqual(['alert.resolved']);
     });
@@ -438,17 +438,17 @@ describe('alerts', () => {
       };
       await addRule('error_rate', CONDITION, { scopeKeyId: scope });
       for (const key of [apiKeyId, apiKeyId, scope]) await fail(key);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       await fail(below);
       expect(await types()).toEqual(['alert.firing']);
       await test.database.query('DELETE FROM alert_events');
       await test.database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [scope]);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
     });
 
     it('are resolved when the window has passed', async () => {
       await addRule('error_rate', CONDITION);
-      await look();
+      await evaluate();
       await log({ timeout: 10 });
       expect(await types()).toEqual(['alert.firing']);
       for (let minutes = 0; minutes < 12; minutes += 4) {
@@ -463,12 +463,12 @@ describe('alerts', () => {
       await addRule('error_rate', { ...CONDITION, provider: 'sandbox' }, { owner: null });
       await addRule('error_rate', { ...CONDITION, provider: 'other' }, { owner: null });
       await addRule('error_rate', { ...CONDITION, percent: 30 }, { owner: null });
-      await look();
+      await evaluate();
       await log({ failed: 5 });
       tenant = await createTenant(test.database, 0);
       await log({ failed: 5 });
-      const told = await look();
-      expect(told.map(({ data }) => data.threshold).sort()).toEqual(['20', '30']);
+      const sent = await evaluate();
+      expect(sent.map(({ data }) => data.threshold).sort()).toEqual(['20', '30']);
     });
   });
 
@@ -489,7 +489,7 @@ describe('alerts', () => {
 
     it('are sent when an hour costs a multiple of the same hours of recent weeks', async () => {
       await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
-      await look();
+      await evaluate();
       await bornBefore(60);
       // The median is 100: one outlier changes nothing, and neither does an empty week.
       await inWeek(1, 0, 90);
@@ -497,13 +497,13 @@ describe('alerts', () => {
       await inWeek(2, 0, 100);
       await inWeek(3, 1, 10_000);
       await log({ completed: 3 }, 100);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       await log({ completed: 1 }, 1);
-      const told = await look();
-      expect(told.map(({ data }) => data.message)).toEqual([
+      const sent = await evaluate();
+      expect(sent.map(({ data }) => data.message)).toEqual([
         '301 credits were spent in an hour; usual at this time are 100.',
       ]);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       later(2 * HOUR_MS);
       expect(await types()).toEqual(['alert.resolved']);
     });
@@ -511,9 +511,9 @@ describe('alerts', () => {
     it('have a floor, which alone applies to a tenant without history', async () => {
       await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
       await addRule('spend_unusual', { factor: 2, floor_credits: 100 }, { owner: null });
-      await look();
+      await evaluate();
       await log({ completed: 1 }, 99);
-      expect(await look()).toEqual([]);
+      expect(await evaluate()).toEqual([]);
       await log({ completed: 1 }, 1);
       expect(await types()).toEqual(['alert.firing', 'alert.firing']);
     });
@@ -639,7 +639,7 @@ describe('alerts', () => {
   it('of rules that were disabled or changed meanwhile are dropped', async () => {
     await setBalance(1);
     const id = await addRule('balance_below', { credits: 500 }, { isEnabled: false });
-    expect(await look()).toEqual([]);
+    expect(await evaluate()).toEqual([]);
     const change = (fields: Values<AlertRuleEntity>) =>
       test.database.transaction(async (transaction) => {
         const before = await rules.lock(transaction, tenant.tenantId, id);
@@ -652,8 +652,8 @@ describe('alerts', () => {
     expect(await rules.find(tenant.tenantId, id)).toMatchObject({ isFiring: false });
     await setBalance(900);
     await change({ isEnabled: true, condition: { credits: 950 } });
-    const told = await look();
-    expect(told.map(({ data }) => data.threshold)).toEqual(['950']);
+    const sent = await evaluate();
+    expect(sent.map(({ data }) => data.threshold)).toEqual(['950']);
   });
 
   it('of prices list outdated ones and differences from a public list, fetched once a week', async () => {
@@ -692,8 +692,8 @@ describe('alerts', () => {
     await second.prices.look();
     expect(fetches).toBe(1);
     expect(await second.metrics.registry.metrics()).toMatch(/^gateway_prices_differ 1$/m);
-    const told = await look();
-    expect(told.map(({ data }) => data.message).sort()).toEqual([
+    const sent = await evaluate();
+    expect(sent.map(({ data }) => data.message).sort()).toEqual([
       'A public list has other prices of 1 models: xai/m.',
       'The prices of 1 models have not been confirmed for 60 days: xai/m.',
     ]);
@@ -702,12 +702,12 @@ describe('alerts', () => {
     await aWeekLater();
     status = 500;
     price = 2e-6;
-    const said = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const warnings = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     await first.prices.look();
-    expect(said.mock.calls.join()).toContain('it was answered with status 500');
-    expect(said.mock.calls.join()).not.toContain('a-secret');
-    said.mockRestore();
-    expect(await look()).toEqual([]);
+    expect(warnings.mock.calls.join()).toContain('it was answered with status 500');
+    expect(warnings.mock.calls.join()).not.toContain('a-secret');
+    warnings.mockRestore();
+    expect(await evaluate()).toEqual([]);
     await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
     status = 200;
     await first.prices.look();

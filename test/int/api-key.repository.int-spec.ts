@@ -123,10 +123,10 @@ describe(ApiKeyRepository.name, () => {
 
   it('neither finds nor changes a key for another tenant', async () => {
     const { id } = await access.makeKey({ tenantId, name: 'mine' });
-    const stranger = await access.makeTenant(randomUUID());
-    expect(await access.apiKeys.findOfTenant(stranger, id)).toBeNull();
-    await access.apiKeys.updateNameAndExpiry(stranger, id, { name: 'stolen' });
-    await access.apiKeys.revoke(stranger, id);
+    const otherTenant = await access.makeTenant(randomUUID());
+    expect(await access.apiKeys.findOfTenant(otherTenant, id)).toBeNull();
+    await access.apiKeys.updateNameAndExpiry(otherTenant, id, { name: 'stolen' });
+    await access.apiKeys.revoke(otherTenant, id);
     expect(await access.apiKeys.findOfTenant(tenantId, id)).toMatchObject({
       name: 'mine',
       revokedAt: null,

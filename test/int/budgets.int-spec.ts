@@ -99,14 +99,14 @@ describe('a budget', () => {
           expect(use[period] + use.held).toBeLessThanOrEqual(1_050);
         }
       })();
-      const asked = await Promise.all(
+      const outcomes = await Promise.all(
         Array.from({ length: 200 }, (_, index) =>
           hold(tenant, [subject], 100, ledgers[index % 2]!.store),
         ),
       );
-      const admitted = asked.filter(({ outcome }) => outcome.admitted);
+      const admitted = outcomes.filter(({ outcome }) => outcome.admitted);
       expect(admitted).toHaveLength(10);
-      for (const { outcome } of asked) {
+      for (const { outcome } of outcomes) {
         if (outcome.admitted) continue;
         expect(outcome.excess).toMatchObject({ scope: 'api_key', period, limit: 1_050, left: 50 });
       }
@@ -294,14 +294,14 @@ describe('a limit of open requests', () => {
   it('holds over two ledgers, and frees a slot with each request that ends', async () => {
     const tenant = await newTenant();
     const subject = subjectOf(tenant, { max_in_flight: 7 }, 'tenant');
-    const asked = await Promise.all(
+    const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
         hold(tenant, [subject], 1, ledgers[index % 2]!.store),
       ),
     );
-    const admitted = asked.filter(({ outcome }) => outcome.admitted);
+    const admitted = outcomes.filter(({ outcome }) => outcome.admitted);
     expect(admitted).toHaveLength(7);
-    const refused = asked.find(({ outcome }) => !outcome.admitted)!;
+    const refused = outcomes.find(({ outcome }) => !outcome.admitted)!;
     expect(refused.outcome).toMatchObject({ excess: { scope: 'tenant', maxInFlight: 7 } });
     await settle(tenant, admitted[0]!.operation, 1);
     const next = [await hold(tenant, [subject], 1), await hold(tenant, [subject], 1)];

@@ -120,14 +120,14 @@ async function tableOf({ requestId }: ContentEntry): Promise<string> {
 describe('the content log', () => {
   it('stays readable after a rotation of the secret, and not with another secret', async () => {
     const { writer } = open();
-    const said = entry('before the rotation');
-    writer.write(said);
+    const written = entry('before the rotation');
+    writer.write(written);
     await writer.drain();
     const read = (secret: string) =>
-      open({ secret }).log.read(BOOTSTRAP_AUTHOR, tenantId, said.requestId);
+      open({ secret }).log.read(BOOTSTRAP_AUTHOR, tenantId, written.requestId);
     await expect(read(NEW)).rejects.toThrow();
     await renewEncrypted(own.database, () => [NEW, OLD]);
-    expect((await read(NEW)).prompt).toEqual(said.content.prompt);
+    expect((await read(NEW)).prompt).toEqual(written.content.prompt);
     await expect(read(OLD)).rejects.toThrow();
   });
 
@@ -147,10 +147,10 @@ describe('the content log', () => {
   });
 
   it('buffers entries while the database is unavailable, up to a limit, and counts dropped ones', async () => {
-    let isAway = true;
+    let isUnavailable = true;
     const database = {
       query: (...args: Parameters<Database['query']>) =>
-        isAway ? Promise.reject(new Error('away')) : own.database.query(...args),
+        isUnavailable ? Promise.reject(new Error('away')) : own.database.query(...args),
     } as Pick<Database, 'query'>;
     const { writer, dropped } = open({ database });
     const first = entry('while away', { weight: 20_000_000 });
@@ -162,7 +162,7 @@ describe('the content log', () => {
     expect(writer.hasRoom()).toBe(false);
     expect(await dropped('buffer_full')).toBe(1);
     expect(await isKept(first)).toBe(false);
-    isAway = false;
+    isUnavailable = false;
     await until(() => isKept(second));
     expect(await isKept(first)).toBe(true);
     await writer.drain();

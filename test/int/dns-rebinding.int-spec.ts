@@ -152,8 +152,8 @@ describe('a name whose nameserver rebinds it', () => {
     const url = `http://${name}:${port}/`;
     const before = nameserver.queries;
     const rules = { allowPrivate: false, resolveName: resolver() };
-    const asked = new OutboundClient(rules);
-    await asked.assertDestinationUrl(url, 'url');
+    const outbound = new OutboundClient(rules);
+    await outbound.assertDestinationUrl(url, 'url');
     expect(nameserver.queries).toBeGreaterThan(before);
 
     nameserver.stage = 1;
@@ -172,7 +172,7 @@ describe('a name whose nameserver rebinds it', () => {
       await expect(media.assertPublic(url, 'image_url')).rejects.toThrow(/could not be fetched/);
     }
     expect(reached).toBe(0);
-    for (const part of [asked, client, media]) await part.onApplicationShutdown();
+    for (const part of [outbound, client, media]) await part.onApplicationShutdown();
   });
 
   it('reaches the same server where private addresses are allowed', async () => {

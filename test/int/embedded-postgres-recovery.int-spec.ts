@@ -32,7 +32,7 @@ describe('the embedded PostgreSQL after a failure', () => {
   const sleepers: ChildProcess[] = [];
 
   /** Starts an unrelated process of the account that PostgreSQL runs as. */
-  function startStranger(): number {
+  function startUnrelatedProcess(): number {
     const account = isRoot ? nobodyAccount() : undefined;
     const child = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
     sleepers.push(child);
@@ -143,7 +143,7 @@ describe('the embedded PostgreSQL after a failure', () => {
       lockFile,
       JSON.stringify({
         kind: 'service',
-        pid: startStranger(),
+        pid: startUnrelatedProcess(),
         startMark: 'boot:1',
         space: processSpace(),
         token: 'old',
@@ -176,14 +176,14 @@ describe('the embedded PostgreSQL after a failure', () => {
   });
 
   it('starts when the process id in postmaster.pid now belongs to another program', async () => {
-    const stranger = startStranger();
+    const unrelated = startUnrelatedProcess();
     writeFileSync(
       join(cluster, 'postmaster.pid'),
-      `${stranger}\n${cluster}\n1700000000\n20000\n\n127.0.0.1\n  0         0\nready   \n`,
+      `${unrelated}\n${cluster}\n1700000000\n20000\n\n127.0.0.1\n  0         0\nready   \n`,
     );
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(3);
-    expect(isProcessRunning(stranger)).toBe(true);
+    expect(isProcessRunning(unrelated)).toBe(true);
   });
 
   it('sets a new password when the password file was lost', async () => {

@@ -37,7 +37,7 @@ describe("the embedded PostgreSQL's role", () => {
     expect(await query(made.url, ROLES)).toEqual(ORDINARY);
     await query(made.url, `INSERT INTO tenants (name) VALUES ('kept')`);
     await made.stop();
-    await makeAsBefore();
+    await makeSuperuserCluster();
 
     for (const start of ['upgraded', 'again']) {
       const { url, stop } = await scene.start();
@@ -57,7 +57,7 @@ describe("the embedded PostgreSQL's role", () => {
   });
 
   /** Restores the state in which the role was the cluster's initial superuser. */
-  async function makeAsBefore(): Promise<void> {
+  async function makeSuperuserCluster(): Promise<void> {
     const cluster = locateCluster({
       dataDirectory: scene.dataDirectory,
       fallbackRoot: join(scene.folder, 'fallback'),

@@ -101,15 +101,15 @@ describe('guardrails in the database', () => {
   ])('end the searches of one that is %s, and no others', async (_change, change) => {
     tenantId = await newTenant();
     const directory = new GuardrailDirectory(repository, pool);
-    const [gone, other] = [await insert(tenantId), await insert(tenantId)];
+    const [removed, other] = [await insert(tenantId), await insert(tenantId)];
     expect(await idsOf(directory)).toHaveLength(2);
     const job = { patterns: [{ pattern: 'b', flags: '' }], from: 0, wantsPlace: false };
     // Occupies the tenant's only thread while the guardrail is removed.
     const first = pool.search(tenantId, { ...job, texts: ['abb'] }, { guardrailId: other });
-    const search = pool.search(tenantId, { ...job, texts: ['b'] }, { guardrailId: gone });
+    const search = pool.search(tenantId, { ...job, texts: ['b'] }, { guardrailId: removed });
     const outcome = search.catch((error: unknown) => error);
     const ending = jest.spyOn(pool, 'keepOnly');
-    await change(gone);
+    await change(removed);
     directory.forget(tenantId);
     expect(await idsOf(directory)).toEqual([other]);
     expect(ending).toHaveBeenCalledWith(tenantId, new Set([other]));

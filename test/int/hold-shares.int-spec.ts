@@ -45,7 +45,7 @@ async function flush(
 ): Promise<{ result: unknown; granted: (number | undefined)[] }> {
   const timer = new CoarseTimer();
   const entries = asks.map(
-    ([tenant, asked]) => new HoldEntry(holdOperation(tenant, asked.amount, asked), timer),
+    ([tenant, request]) => new HoldEntry(holdOperation(tenant, request.amount, request), timer),
   );
   let result: unknown;
   await withConnection(ledger.database.ledgerPool, async (client) => {
@@ -83,10 +83,10 @@ describe('a hold of open length', () => {
       1_000,
     ],
     ['its minimum when there is not a credit more', 400, wide(400, 1_000), 400],
-  ])('gets %s', async (_, credits, asked, expected) => {
+  ])('gets %s', async (_, credits, request, expected) => {
     for (const way of [quickFlush, flushGroup]) {
       const tenant = await createTenant(testDatabase.database, credits);
-      const { granted } = await flush(way, [[tenant, asked]]);
+      const { granted } = await flush(way, [[tenant, request]]);
       expect(granted).toEqual([expected]);
       expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
         held: expected,

@@ -144,7 +144,7 @@ describe('HoldSweeperService.sweepNow', () => {
 
   it('is not delayed by a tenant with a locked account', async () => {
     const other = await createTenant(testDatabase.database, 100);
-    for (const whose of [tenant, other]) await dying.store.hold(holdOperation(whose, 5));
+    for (const owner of [tenant, other]) await dying.store.hold(holdOperation(owner, 5));
     await silence(dying.instance, 25);
     const blocker = new pg.Client({ connectionString: testDatabase.url });
     await blocker.connect();

@@ -133,16 +133,16 @@ describe('a malicious Redis server', () => {
 describeWithRedis('an attacker who writes to Redis', () => {
   let redis: TestRedis;
   let queue: QueueInstance;
-  let stranger: Redis;
+  let attacker: Redis;
 
   beforeAll(async () => {
     redis = await startTestRedis();
-    stranger = new Redis(redis.url);
+    attacker = new Redis(redis.url);
     queue = await openQueue({ redisUrl: redis.url, databaseUrl: '' });
   });
   afterAll(async () => {
     await queue.close();
-    stranger.disconnect();
+    attacker.disconnect();
     await redis.stop();
   });
 
@@ -173,10 +173,10 @@ describeWithRedis('an attacker who writes to Redis', () => {
     ];
     for (const [index, job] of jobs.entries()) {
       const fields = { name: '__default__', opts: '{}', timestamp: '1', delay: '0', ...job };
-      await stranger.hset(`gateway-queue:jobs:evil${index}`, fields);
-      await stranger.lpush('gateway-queue:jobs:wait', `evil${index}`);
+      await attacker.hset(`gateway-queue:jobs:evil${index}`, fields);
+      await attacker.lpush('gateway-queue:jobs:wait', `evil${index}`);
     }
-    await stranger.lpush('gateway-queue:jobs:wait', 'no such job', '');
+    await attacker.lpush('gateway-queue:jobs:wait', 'no such job', '');
     await queue.queue.wake('jobs', 'honest');
     await until(() => keys.includes('honest'));
     expect(keys.every((key) => typeof key === 'string' && key.length <= 200)).toBe(true);
@@ -187,11 +187,11 @@ describeWithRedis('an attacker who writes to Redis', () => {
     const limiter = new RedisRateLimiter(redis.url);
     const store = new RedisCacheStore(redis.url, LIMITS, SECRET);
     for (const part of [limiter, store]) await part.onModuleInit();
-    await stranger.set('gateway:rate-limit:key', 'text');
-    await stranger.hset('gateway:rate-limit:counts', { window: 'x', count: 'abc' });
-    await stranger.lpush('gateway:cache:key', 'x');
+    await attacker.set('gateway:rate-limit:key', 'text');
+    await attacker.hset('gateway:rate-limit:counts', { window: 'x', count: 'abc' });
+    await attacker.lpush('gateway:cache:key', 'x');
     for (const list of ['ends', 'order', 'sizes', 'bytes']) {
-      await stranger.set(`gateway:cache-${list}`, 'text');
+      await attacker.set(`gateway:cache-${list}`, 'text');
     }
     for (let count = 1; count <= 6; count++) {
       expect((await limiter.take(CALLER)).allowed).toBe(count <= 5);

@@ -89,13 +89,13 @@ describe('references to items of stored responses', () => {
     const made = await keep({ text: 'made here' });
     const relayed = await keep({ text: 'relayed', vendorItemId: 'msg_of-a.vendor' });
     const earlier = await keep({ text: 'of an earlier turn' });
-    const asked = { role: 'user', content: 'And now?' };
-    const history = conversationOf(reference(earlier.item.id), asked);
+    const question = { role: 'user', content: 'And now?' };
+    const history = conversationOf(reference(earlier.item.id), question);
     const { conversation, ownItems } = await references.resolve(
       TENANT,
       [
         reference(made.item.id),
-        asked,
+        question,
         { id: relayed.item.id },
         reference(inputItemId('msg', made.responseId, 0)),
         reference(made.item.id),
@@ -103,10 +103,10 @@ describe('references to items of stored responses', () => {
       history,
       room,
     );
-    expect(conversation).toEqual({ ...history, items: [earlier.item, asked] });
+    expect(conversation).toEqual({ ...history, items: [earlier.item, question] });
     expect(ownItems).toEqual([
       made.item,
-      asked,
+      question,
       relayed.item,
       expect.objectContaining({
         role: 'user',

@@ -134,11 +134,11 @@ describe('work that outlives its process', () => {
     const before = await snapshot(own.database, tenant.tenantId);
     const refunds = [new RefundsService(ledger.database), new RefundsService(other.database)];
     const claim = { tenantId: tenant.tenantId, requestId, decide: async () => true };
-    const given = await Promise.all(
+    const refunded = await Promise.all(
       Array.from({ length: 12 }, (_, index) => refunds[index % 2]!.refund(claim)),
     );
-    expect(given.filter((credits) => credits === 90)).toHaveLength(1);
-    expect(given.filter((credits) => credits === 0)).toHaveLength(11);
+    expect(refunded.filter((credits) => credits === 90)).toHaveLength(1);
+    expect(refunded.filter((credits) => credits === 0)).toHaveLength(11);
     const after = await snapshot(own.database, tenant.tenantId);
     expect(after).toMatchObject({ balance: before.balance + 90, spent: before.spent - 90 });
     expect(after.entries).toBe(after.balance);

@@ -81,13 +81,13 @@ describe('migrations', () => {
       );
       return result.rows;
     };
-    const told = () =>
+    const statements = () =>
       rows.map(({ id, requestId }) => ({ id, requestId, kind: 'charge', amount: -1 }));
-    expect(await stored()).toEqual(told());
+    expect(await stored()).toEqual(statements());
     for (const direction of ['down', 'up']) {
       if (direction === 'up') await migrating.runMigrations();
       else for (const _ of later) await migrating.undoLastMigration();
-      expect(await stored()).toEqual(told());
+      expect(await stored()).toEqual(statements());
       await expect(insert(ids[1]!)).rejects.toMatchObject({ code: '23505' });
       await insert(randomUUID());
     }
@@ -98,7 +98,7 @@ describe('migrations', () => {
     const runner = migrating.createQueryRunner();
     await new PartitionByMonth1764383000000().up(runner);
     await runner.release();
-    expect(await stored()).toEqual(told());
+    expect(await stored()).toEqual(statements());
     await empty.database.query('DELETE FROM request_logs');
   });
 

@@ -146,8 +146,8 @@ describe('partitions by month', () => {
           requestId: ids[0]!,
           decide: () => Promise.resolve(true),
         });
-      const given = await Promise.all([refund(), refund(), refund()]);
-      expect(given.sort()).toEqual([0, 0, 10]);
+      const refunded = await Promise.all([refund(), refund(), refund()]);
+      expect(refunded.sort()).toEqual([0, 0, 10]);
       expect(await findLedgerFaults(database)).toEqual([]);
     },
   );

@@ -87,7 +87,7 @@ describe('npm start', () => {
     return () => answer;
   };
 
-  const takesNoMore = (): Promise<void> =>
+  const stopsAccepting = (): Promise<void> =>
     until(() =>
       fetch(`${gateway.url}/healthz`).then(
         () => false,
@@ -123,7 +123,7 @@ describe('npm start', () => {
     const answer = await ask();
     const end = ended();
     gateway.process.kill('SIGTERM');
-    await takesNoMore();
+    await stopsAccepting();
     release();
     expect(await answer()).toEqual({ status: 200, connection: 'close' });
     expect(await end).toBe(0);
@@ -135,7 +135,7 @@ describe('npm start', () => {
     const answer = await ask();
     const end = ended();
     signalGroup('SIGINT');
-    await takesNoMore();
+    await stopsAccepting();
     // npm forwards the signal meanwhile.
     await wait(300);
     release();
@@ -148,7 +148,7 @@ describe('npm start', () => {
     const answer = await ask();
     const end = ended();
     signalGroup('SIGINT');
-    await takesNoMore();
+    await stopsAccepting();
     await wait(1_100);
     signalGroup('SIGINT');
     expect(await end).toBe(1);
@@ -163,7 +163,7 @@ describe('npm start', () => {
       const answer = await ask();
       const end = ended();
       process.kill(program === 'main' ? gateway.process.pid! : servicePid(), 'SIGUSR2');
-      await takesNoMore();
+      await stopsAccepting();
       release();
       expect(await answer()).toEqual({ status: 200, connection: 'close' });
       expect(await end).toBe(1);

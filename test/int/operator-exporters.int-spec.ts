@@ -20,14 +20,14 @@ const SPAN: SpanDraft = {
 
 /** Records log lines instead of printing them. */
 class ListeningLogger extends Logger {
-  readonly said: string[] = [];
+  readonly lines: string[] = [];
 
   override warn(line: string): void {
-    this.said.push(line);
+    this.lines.push(line);
   }
 
   override log(line: string): void {
-    this.said.push(line);
+    this.lines.push(line);
   }
 }
 
@@ -60,19 +60,19 @@ describe("the operator's exporters", () => {
       new Registry(),
       logger,
     );
-    const heard = (words: string) => () => logger.said.some((line) => line.includes(words));
-    await until(heard('metrics failing: Not Found'));
+    const hasLogged = (words: string) => () => logger.lines.some((line) => line.includes(words));
+    await until(hasLogged('metrics failing: Not Found'));
     status = 200;
-    await until(heard('metrics recovered'));
+    await until(hasLogged('metrics recovered'));
     status = 404;
     exporters.exportSpans!([SPAN]);
     await exporters.stop();
-    expect(logger.said).toEqual([
+    expect(logger.lines).toEqual([
       'OpenTelemetry export of metrics failing: Not Found',
       'OpenTelemetry export of metrics recovered',
       expect.stringContaining('failing'),
       expect.stringContaining('failing'),
     ]);
-    expect(heard('traces failing: Not Found')()).toBe(true);
+    expect(hasLogged('traces failing: Not Found')()).toBe(true);
   });
 });

@@ -114,7 +114,7 @@ describeWithRedis(RedisCacheStore.name, () => {
 
     /** Resolves when all earlier writes have arrived. */
     const settled = () => Promise.all(two.map((store) => store.bytesInUse()));
-    const kept = (names: readonly string[]) =>
+    const areStored = (names: readonly string[]) =>
       Promise.all(names.map(async (name) => (await two[0]!.get(name)) !== undefined));
     const setAll = async (tenantId: string, names: readonly string[], ttlSeconds = 60) => {
       names.forEach((name, at) => two[at % 2]!.set(tenantId, name, value, ttlSeconds));
@@ -123,7 +123,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     const named = (prefix: string, count: number) =>
       Array.from({ length: count }, (_, at) => `${prefix}${at}`);
     /** Bytes that Redis holds, values and overhead. */
-    const reallyKept = async () => {
+    const bytesInRedis = async () => {
       const keys = await operator.keys('gateway:cache:*');
       const lengths = await Promise.all(keys.map((key) => operator.strlen(key)));
       return lengths.reduce((sum, length) => sum + length + 800, 0);
@@ -132,24 +132,24 @@ describeWithRedis(RedisCacheStore.name, () => {
     it('apply per tenant over all instances: the oldest entries go', async () => {
       await setAll('other', ['theirs']);
       await setAll('tenant', named('a', 30));
-      expect(await reallyKept()).toBe(200_000 + 20_000);
+      expect(await bytesInRedis()).toBe(200_000 + 20_000);
       expect(await two[1]!.bytesInUse()).toBe(220_000);
-      expect(await kept(['theirs'])).toEqual([true]);
-      const own = await kept(named('a', 30));
+      expect(await areStored(['theirs'])).toEqual([true]);
+      const own = await areStored(named('a', 30));
       expect(own.filter(Boolean)).toHaveLength(10);
       // Redis interleaves the instances, but keeps the order of each.
       for (const instance of [0, 1]) {
-        const kept = own.filter((_, at) => at % 2 === instance);
-        expect(kept).toEqual(kept.toSorted((one, other) => Number(one) - Number(other)));
+        const stored = own.filter((_, at) => at % 2 === instance);
+        expect(stored).toEqual(stored.toSorted((one, other) => Number(one) - Number(other)));
       }
     });
 
     it('apply to all tenants together: the oldest entries go', async () => {
       for (const tenant of ['a', 'b', 'c', 'd']) await setAll(tenant, named(tenant, 8));
-      expect(await reallyKept()).toBe(400_000);
+      expect(await bytesInRedis()).toBe(400_000);
       expect(await two[0]!.bytesInUse()).toBe(400_000);
       const keptOf = async (tenant: string) =>
-        (await kept(named(tenant, 8))).filter(Boolean).length;
+        (await areStored(named(tenant, 8))).filter(Boolean).length;
       // The order of entries of `b` depends on how Redis interleaves the instances.
       expect(await Promise.all(['a', 'b', 'c', 'd'].map(keptOf))).toEqual([0, 4, 8, 8]);
     });
@@ -161,21 +161,21 @@ describeWithRedis(RedisCacheStore.name, () => {
       await until(async () => (await operator.exists('gateway:cache:short8')) === 0);
       await setAll('tenant', named('next', 9));
       expect(await two[0]!.bytesInUse()).toBe(200_000);
-      expect(await kept(['same', 'next0', 'next8'])).toEqual([true, true, true]);
+      expect(await areStored(['same', 'next0', 'next8'])).toEqual([true, true, true]);
     });
 
     it('reset with the entries when Redis comes back empty', async () => {
       await setAll('tenant', named('a', 10));
       await operator.flushall();
       await setAll('tenant', named('b', 10));
-      expect(await reallyKept()).toBe(200_000);
+      expect(await bytesInRedis()).toBe(200_000);
       expect(await two[0]!.bytesInUse()).toBe(200_000);
     });
 
     it('exclude entries larger than a tenant’s share', async () => {
       two[0]!.set('tenant', 'long', Buffer.alloc(200_000), 60);
       await settled();
-      expect(await kept(['long'])).toEqual([false]);
+      expect(await areStored(['long'])).toEqual([false]);
       expect(warnings).not.toHaveBeenCalled();
     });
   });

@@ -34,14 +34,14 @@ describeWithRedis(RedisChannel.name, () => {
 
   /** Returns what a channel receives on a topic, with `back` whenever it subscribes again. */
   async function heardBy(channel: RedisChannel, topic = 'letters'): Promise<string[]> {
-    const heard: string[] = [];
+    const received: string[] = [];
     channel.listen(
       topic,
-      (text) => heard.push(text),
-      () => heard.push('back'),
+      (text) => received.push(text),
+      () => received.push('back'),
     );
-    await until(() => heard.length > 0);
-    return heard;
+    await until(() => received.length > 0);
+    return received;
   }
 
   it('delivers to all, the sender included, in one order, and not to other topics or databases', async () => {
@@ -52,7 +52,7 @@ describeWithRedis(RedisChannel.name, () => {
       await heardBy(far),
       await heardBy(far, 'parcels'),
     ];
-    const apart = await heardBy(elsewhere);
+    const inOtherDatabase = await heardBy(elsewhere);
     await Promise.all(
       Array.from({ length: 50 }, (_, at) => (at % 2 ? near : far).publish('letters', String(at))),
     );
@@ -61,22 +61,22 @@ describeWithRedis(RedisChannel.name, () => {
     expect(await near.publish('parcels', 'x')).toBe(true);
     await until(() => other.length === 2);
     expect(other).toEqual(['back', 'x']);
-    expect(apart).toEqual(['back']);
+    expect(inOtherDatabase).toEqual(['back']);
     elsewhere.onApplicationShutdown();
   });
 
   it('reports undelivered messages, logs the outage once, and reports its end', async () => {
-    const heard = await heardBy(far);
+    const received = await heardBy(far);
     await proxy.cut();
     await until(async () => !(await far.publish('letters', 'lost')));
     await until(() => far.isDegraded);
     expect(await far.publish('letters', 'lost')).toBe(false);
     await near.publish('letters', 'missed');
     await proxy.open();
-    await until(() => heard.length === 2);
-    expect(heard).toEqual(['back', 'back']);
+    await until(() => received.length === 2);
+    expect(received).toEqual(['back', 'back']);
     await until(() => near.publish('letters', 'heard'));
-    await until(() => heard.includes('heard'));
+    await until(() => received.includes('heard'));
     expect(warnings).toHaveBeenCalledTimes(1);
   });
 });

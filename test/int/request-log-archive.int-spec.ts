@@ -72,7 +72,7 @@ const readers = (through: ArchiveBucket) => {
   };
 };
 /** A bucket on an unreachable server. */
-const away = () =>
+const unreachableBucket = () =>
   new ArchiveBucket({ s3: { ...s3.config, endpoint: 'http://127.0.0.1:9', redirect: false } });
 
 beforeAll(async () => {
@@ -286,9 +286,9 @@ describe('the archive of the request log', () => {
   });
 
   it('answers every query as the database did', async () => {
-    const all = async (asked = LISTS) => {
+    const all = async (filterSets = LISTS) => {
       const lists = [];
-      for (const filters of asked) lists.push(await listed(filters));
+      for (const filters of filterSets) lists.push(await listed(filters));
       return lists;
     };
     const before = [await answers(LARGE, ids), await answers(SMALL, ids), await all()];
@@ -332,7 +332,7 @@ describe('the archive of the request log', () => {
   });
 
   it('reports an outage only to queries that need it', async () => {
-    const without = readers(away());
+    const without = readers(unreachableBucket());
     const refusal = { status: 503, retryAfterSeconds: 30 };
     const first = { limit: 5, offset: 0 };
     const cut = { end: at('2026-05-02T10:15:00Z') };
@@ -395,7 +395,11 @@ describe('archiving', () => {
         );
       }
     }
-    for (const broken of [away(), new Broken({ s3: s3.config }), new Changed({ s3: s3.config })]) {
+    for (const broken of [
+      unreachableBucket(),
+      new Broken({ s3: s3.config }),
+      new Changed({ s3: s3.config }),
+    ]) {
       await expect(archiver(broken).sweepNow(NOW)).rejects.toThrow();
       await broken.onApplicationShutdown();
       expect(await archivedFiles('2026-03')).toEqual([]);
@@ -439,8 +443,8 @@ describe('archiving', () => {
     const listed = await reader.pageOfTenant(SMALL, {}, { limit: 100, offset: 0 });
     expect(listed.rows).toHaveLength(56);
     await retention.sweepNow(NOW);
-    const gone = archiver(away(), 0);
-    await expect(gone.sweepNow(NOW)).rejects.toThrow(ArchiveUnavailableError);
+    const unreachable = archiver(unreachableBucket(), 0);
+    await expect(unreachable.sweepNow(NOW)).rejects.toThrow(ArchiveUnavailableError);
     expect(await archivedFiles('2026-02')).toHaveLength(1);
     await archiver(bucket, 0).sweepNow(NOW);
     for (const each of ['2026-02', '2026-03', '2026-04']) {

@@ -130,7 +130,7 @@ function addUp(rows: readonly RequestLogRow[], dimensions: readonly string[]) {
   return groups;
 }
 
-const told = (groups: readonly LogGroup[]) =>
+const figuresOf = (groups: readonly LogGroup[]) =>
   new Map(
     groups.map((group) => [
       JSON.stringify(group.values),
@@ -195,7 +195,7 @@ describe('the series of requests', () => {
         rows.filter((row) => isIn(row, range)),
         groupBy.split(','),
       );
-      expect(told(groups)).toEqual(expected);
+      expect(figuresOf(groups)).toEqual(expected);
       expect(count).toBe(groups.length);
       expect(total.cost).toBe(groups.reduce((sum, { cost }) => sum + cost, 0));
     }
@@ -221,27 +221,34 @@ describe('the series of requests', () => {
       for (const range of RANGES) {
         const { groups } = await groupsOf(groupBy, range, filters);
         const left = rows.filter((row) => isIn(row, range) && isLeft(row));
-        expect(told(groups)).toEqual(addUp(left, groupBy.split(',')));
+        expect(figuresOf(groups)).toEqual(addUp(left, groupBy.split(',')));
       }
     }
   });
 
   it('add up exactly over any range, as rows and as both kinds of sums', async () => {
-    const asked = ['day', 'model', 'end_user,hour', 'tag:env', 'tag:team,month', 'route,api_key'];
+    const groupings = [
+      'day',
+      'model',
+      'end_user,hour',
+      'tag:env',
+      'tag:team,month',
+      'route,api_key',
+    ];
     const onlyAnn = { endUser: 'ann' };
     for (let turn = 0; turn < 30; turn++) {
       const [from, to] = [turn * 7_919 + 1, turn * 104_729 + 2].map((some) => some % 90_000);
       const cut = turn % 3 === 0 ? 60 : 1;
       const ends = [from!, to!].map((minutes) => minutesAgo(Math.floor(minutes / cut) * cut));
       const [start, end] = ends.sort((one, other) => one.getTime() - other.getTime());
-      const groupBy = asked[turn % asked.length]!;
+      const groupBy = groupings[turn % groupings.length]!;
       for (const filters of [{}, onlyAnn]) {
         const { groups } = await groupsOf(groupBy, { start, end }, filters);
         const left = rows.filter(
           (row) =>
             isIn(row, { start, end }) && (filters === onlyAnn ? row.endUser === 'ann' : true),
         );
-        expect([start, told(groups)]).toEqual([start, addUp(left, groupBy.split(','))]);
+        expect([start, figuresOf(groups)]).toEqual([start, addUp(left, groupBy.split(','))]);
       }
     }
   });
@@ -364,9 +371,9 @@ describe('the series of requests', () => {
   });
 
   it('subtract refunds like the ledger, if requested', async () => {
-    const given = [3, 4, 150, 199].map((index) => rows[index]!);
+    const refundedRows = [3, 4, 150, 199].map((index) => rows[index]!);
     const refunds = [
-      ...given.map(({ requestId, createdAt, cost }) => ({ requestId, at: createdAt, cost })),
+      ...refundedRows.map(({ requestId, createdAt, cost }) => ({ requestId, at: createdAt, cost })),
       // Its row has been swept.
       { requestId: randomUUID(), at: minutesAgo(10), cost: 41 },
     ];
@@ -397,7 +404,7 @@ describe('the series of requests', () => {
         refunded: ledger[0]!.sum,
       });
       for (const { values, refunded, isRest } of groups.filter(({ requests }) => requests > 0)) {
-        const its = given.filter((row) => {
+        const its = refundedRows.filter((row) => {
           const own = groupBy.split(',').map((dimension) => valueOf(row, dimension));
           return JSON.stringify(own) === JSON.stringify(values);
         });
@@ -406,11 +413,11 @@ describe('the series of requests', () => {
       const unknown = groups.filter(({ isRest }) => isRest);
       expect(unknown.map(({ requests, refunded }) => [requests, refunded])).toEqual([[0, 41]]);
     }
-    const { model, createdAt } = given[0]!;
+    const { model, createdAt } = refundedRows[0]!;
     const range = { start: createdAt, end: new Date(createdAt.getTime() + 1) };
-    const within = given.filter((row) => isIn(row, range));
+    const within = refundedRows.filter((row) => isIn(row, range));
     expect((await margin('day', { range })).total.refunded).toBe(back(within));
-    const alike = given.filter((row) => row.model === model);
+    const alike = refundedRows.filter((row) => row.model === model);
     expect((await margin('day', { filters: { model } })).total.refunded).toBe(back(alike));
     expect((await margin('tenant', { tenantId: undefined })).total.refunded).toBe(ledger[0]!.sum);
   });
@@ -515,7 +522,7 @@ describe('a tenant beyond the limit of separate series', () => {
         limit: 100,
       });
     for (const groupBy of ['model', 'api_key,day', 'route,status']) {
-      expect(told((await groupsOf(groupBy)).groups)).toEqual(addUp(rows, groupBy.split(',')));
+      expect(figuresOf((await groupsOf(groupBy)).groups)).toEqual(addUp(rows, groupBy.split(',')));
     }
     const cost = rows.reduce((sum, row) => sum + row.cost, 0);
     for (const groupBy of ['tag:run', 'end_user', 'end_user,model', 'tag:run,end_user']) {
@@ -524,12 +531,12 @@ describe('a tenant beyond the limit of separate series', () => {
       expect(groups.some(({ isRest }) => isRest)).toBe(true);
       expect(groups.length).toBeLessThan(rows.length);
     }
-    const { rows: kept } = await database.query<{ count: number }>(
+    const { rows: counted } = await database.query<{ count: number }>(
       `SELECT count(*) FROM request_log_series WHERE tenant_id = $1 AND kind = 'each'`,
       [tenantId],
     );
     // The limits, and the series of batches in progress.
-    expect(kept[0]!.count).toBeLessThanOrEqual(8 + 8);
+    expect(counted[0]!.count).toBeLessThanOrEqual(8 + 8);
   });
 });
 
@@ -539,8 +546,8 @@ describe('sums of facets', () => {
     const range = { start: minutesAgo(60_003), end: minutesAgo(901) };
     const query = { tenantId, dimensions, filters, limit: 10_000 };
     return [
-      told((await reader.groups({ ...query, range: {} })).groups),
-      told((await reader.groups({ ...query, range })).groups),
+      figuresOf((await reader.groups({ ...query, range: {} })).groups),
+      figuresOf((await reader.groups({ ...query, range })).groups),
     ];
   };
   const ASKED = ['end_user', 'hour,model', 'tag:team', 'tag:team,hour', 'end_user,day', 'day'];

@@ -66,7 +66,7 @@ describe('settlements that cannot be written before the process ends', () => {
   let ending: TestLedger;
   let living: TestLedger;
   let tenant: TestTenant;
-  let told: string[];
+  let printed: string[];
   const stderr = jest.spyOn(process.stderr, 'write');
 
   beforeAll(async () => {
@@ -75,8 +75,8 @@ describe('settlements that cannot be written before the process ends', () => {
     living = await connectLedger(own.url);
   });
   beforeEach(async () => {
-    told = [];
-    stderr.mockImplementation((line) => told.push(String(line)) > 0);
+    printed = [];
+    stderr.mockImplementation((line) => printed.push(String(line)) > 0);
     proxy = await TcpProxy.before(own.url);
     ending = await connectLedger(proxy.inFrontOf(own.url));
     tenant = await createTenant(own.database, 1_000);
@@ -143,16 +143,16 @@ describe('settlements that cannot be written before the process ends', () => {
     expect(ending.journal.list()).toEqual([path]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(ending.journal.folder).mode & 0o777).toBe(0o700);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/^3 settlements could not be written [^\n]*\n$/);
-    expect(told[0]).toContain(`npm run gateway -- settle ${path}`);
-    expect(ending.fates).toEqual({ journalled: 3, lost: 0 });
+    expect(printed).toHaveLength(1);
+    expect(printed[0]).toMatch(/^3 settlements could not be written [^\n]*\n$/);
+    expect(printed[0]).toContain(`npm run gateway -- settle ${path}`);
+    expect(ending.outcomes).toEqual({ journalled: 3, lost: 0 });
     expect(readFileSync(path, 'utf8')).not.toMatch(/conversation|what was said/);
   });
 
   it('are booked by the next process, which releases their holds', async () => {
     const path = await endWith(3);
-    const before = living.fates.recovered ?? 0;
+    const before = living.outcomes.recovered ?? 0;
     expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toEqual({
       booked: 3,
       known: 0,
@@ -162,7 +162,7 @@ describe('settlements that cannot be written before the process ends', () => {
     });
     expect(existsSync(path)).toBe(false);
     expect(await audited(path)).toEqual([['command', null, { booked: 3, known: 0, refused: 0 }]]);
-    expect((living.fates.recovered ?? 0) - before).toBe(3);
+    expect((living.outcomes.recovered ?? 0) - before).toBe(3);
     expect(await account()).toMatchObject({ balance: 994, held: 0, spent: 6, requests: 3 });
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
   });
@@ -349,9 +349,9 @@ describe('settlements that cannot be written before the process ends', () => {
     appendFileSync(join(ending.journal.folder, '..'), 'a file in place of the folder');
     void ending.store.settle(settleOperation(tenant, requestId, 7));
     expect(ending.store.journalPending()).toBe(1);
-    expect(told.join('')).toMatch(
+    expect(printed.join('')).toMatch(
       /^1 settlements are lost: neither the database nor .* took them\n$/,
     );
-    expect(ending.fates).toEqual({ journalled: 0, lost: 1 });
+    expect(ending.outcomes).toEqual({ journalled: 0, lost: 1 });
   });
 });

@@ -143,13 +143,15 @@ describe('the table of stored responses', () => {
   it('finds nothing of another tenant, not even in the middle of a conversation', async () => {
     const first = await keep();
     const second = await keep({ after: first });
-    const stranger = randomUUID();
-    await expect(conversations.load(stranger, second, room)).rejects.toMatchObject({ status: 404 });
-    expect(await repository.findResponse(stranger, second, 100)).toBeUndefined();
-    expect(await repository.findInput(stranger, second, 100)).toBeUndefined();
-    expect(await repository.delete(stranger, second)).toBe(false);
+    const otherTenant = randomUUID();
+    await expect(conversations.load(otherTenant, second, room)).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(await repository.findResponse(otherTenant, second, 100)).toBeUndefined();
+    expect(await repository.findInput(otherTenant, second, 100)).toBeUndefined();
+    expect(await repository.delete(otherTenant, second)).toBe(false);
     await own.database.query('UPDATE stored_responses SET tenant_id = $1 WHERE id = $2', [
-      stranger,
+      otherTenant,
       first,
     ]);
     await expect(conversations.load(TENANT, second, room)).rejects.toMatchObject({

@@ -42,8 +42,8 @@ function makeOpenFolder(): string {
 export function installLauncher(folder: string, options?: { withBinaries: boolean }): void {
   mkdirSync(folder, { recursive: true });
   cpSync('dist/src/platform/database', join(folder, 'launcher'), { recursive: true });
-  for (const beside of ['errors', 'time']) {
-    cpSync(join('dist/src/platform', beside), join(folder, beside), { recursive: true });
+  for (const name of ['errors', 'time']) {
+    cpSync(join('dist/src/platform', name), join(folder, name), { recursive: true });
   }
   cpSync('test/support/embedded-postgres-program.mjs', join(folder, 'program.mjs'));
   cpSync('package.json', join(folder, 'package.json'));
@@ -77,7 +77,7 @@ export class ServiceProcess {
       { cwd: '/', uid, gid: uid, stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const service = new ServiceProcess(child);
-    createInterface({ input: child.stdout }).on('line', (line) => service.hear(line));
+    createInterface({ input: child.stdout }).on('line', (line) => service.readLine(line));
     return service;
   }
 
@@ -98,7 +98,7 @@ export class ServiceProcess {
     }
   }
 
-  private hear(line: string): void {
+  private readLine(line: string): void {
     const message = JSON.parse(line) as { url?: string; error?: string; log?: string };
     this.url = message.url ?? this.url;
     this.error = message.error ?? this.error;

@@ -43,8 +43,8 @@ const FAULTS: Record<string, FakeAnswer> = {
     response.end('data: {"id":"x","choices":[{"ind\n\ndata: [DONE]\n\n'),
   ),
   s11: (call, response) => {
-    const kept = response.end.bind(response);
-    response.end = (() => kept()) as typeof response.end;
+    const end = response.end.bind(response);
+    response.end = (() => end()) as typeof response.end;
     return politeAnswer({ text: WALL_TEXT })(call, response);
   },
   s12: errorAnswer(400, { message: 'too long', code: 'context_length_exceeded' }),
@@ -102,13 +102,13 @@ function once(fault: FakeAnswer): FakeAnswer {
 /** Sends that many words of an answer, then calls `end`. */
 function cutAfter(words: number, end: (response: ServerResponse) => void): FakeAnswer {
   return ({ body }, response) => {
-    const said = WORDS.slice(0, words);
+    const sent = WORDS.slice(0, words);
     if (body.stream === true) {
       begin(response);
-      for (const content of said) response.write(frame({ content }));
+      for (const content of sent) response.write(frame({ content }));
     } else {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.write(`{"id":"x","choices":[{"index":0,"message":{"content":"${said.join('')}`);
+      response.write(`{"id":"x","choices":[{"index":0,"message":{"content":"${sent.join('')}`);
     }
     setTimeout(() => end(response), 20).unref();
   };

@@ -95,8 +95,8 @@ export interface PoliteOptions {
 export function continuingAnswer(text: string, options: PoliteOptions = {}): FakeAnswer {
   return (call, response) => {
     const turns = call.body.messages as { role: string; content: string }[];
-    const said = turns.findLast(({ role }) => role === 'assistant')?.content ?? '';
-    const rest = text.startsWith(said) ? text.slice(said.length) : text;
+    const prefill = turns.findLast(({ role }) => role === 'assistant')?.content ?? '';
+    const rest = text.startsWith(prefill) ? text.slice(prefill.length) : text;
     return politeAnswer({ ...options, text: rest })(call, response);
   };
 }
@@ -171,7 +171,8 @@ async function streamAnswer(
   response: http.ServerResponse,
   options: PoliteOptions,
 ): Promise<void> {
-  const asked = (body.stream_options as { include_usage?: boolean } | undefined)?.include_usage;
+  const wantsUsage = (body.stream_options as { include_usage?: boolean } | undefined)
+    ?.include_usage;
   const chunk = (rest: object): string =>
     `data: ${JSON.stringify({
       id: 'chatcmpl-fake',
@@ -181,7 +182,7 @@ async function streamAnswer(
       ...(options.tier !== undefined && { service_tier: options.tier }),
       system_fingerprint: 'fp_fake',
       ...rest,
-      ...(asked && !('usage' in rest) && { usage: null }),
+      ...(wantsUsage && !('usage' in rest) && { usage: null }),
     })}\n\n`;
   const delta = (content: object, finish: string | null = null): string =>
     chunk({ choices: [{ index: 0, delta: content, logprobs: null, finish_reason: finish }] });
@@ -197,7 +198,7 @@ async function streamAnswer(
   }
   response.write(delta({}, options.finishReason ?? 'stop'));
   const usage = usageOf(options);
-  if (asked && usage) response.write(chunk({ choices: [], usage }));
+  if (wantsUsage && usage) response.write(chunk({ choices: [], usage }));
   response.end('data: [DONE]\n\n');
 }
 

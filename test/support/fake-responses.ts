@@ -46,10 +46,10 @@ export function writeEvent(response: http.ServerResponse, event: Json): void {
 /** The events of a stream, numbered. */
 export function streamEvents(call: RecordedCall, options: FakeResponse = {}): Json[] {
   const complete = responseOf(call, options);
-  const begun = { ...complete, status: 'in_progress', output: [], usage: null };
+  const started = { ...complete, status: 'in_progress', output: [], usage: null };
   const events: Json[] = [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    { type: 'response.created', response: started },
+    { type: 'response.in_progress', response: started },
   ];
   for (const [output_index, item] of (complete.output as Json[]).entries()) {
     const place = { item_id: item.id, output_index };

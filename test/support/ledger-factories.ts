@@ -115,7 +115,7 @@ export interface TestLedger {
   /** In a separate data folder. */
   journal: SettlementJournal;
   /** Settlements counted by its metric, by outcome. */
-  fates: Readonly<Record<string, number>>;
+  outcomes: Readonly<Record<string, number>>;
   recovery: SettlementRecovery;
   instance: InstanceService;
   database: Database;
@@ -128,16 +128,19 @@ export async function connectLedger(url: string): Promise<TestLedger> {
   const database = new Database(dataSource);
   const instance = new InstanceService(database);
   const dataDirectory = join(tmpdir(), `gateway-ledger-${randomUUID()}`);
-  const fates: Record<string, number> = {};
+  const outcomes: Record<string, number> = {};
   const journal = new SettlementJournal(
     { dataDirectory },
-    { observeSettlements: (fate, count) => (fates[fate] = (fates[fate] ?? 0) + count) },
+    {
+      observeSettlements: (outcome, count) =>
+        (outcomes[outcome] = (outcomes[outcome] ?? 0) + count),
+    },
   );
   const store = new LedgerStore(database, instance, journal);
   return {
     store,
     journal,
-    fates,
+    outcomes: outcomes,
     recovery: new SettlementRecovery(database, store, journal, new AuditLog()),
     instance,
     database,

@@ -36,7 +36,7 @@ export async function startMediaVendor(options: MediaVendorOptions): Promise<Med
   let refused = 0;
 
   /** Resolves to whether the submission gets a response. */
-  const takeOn = async (words: string, response: http.ServerResponse): Promise<boolean> => {
+  const accept = async (words: string, response: http.ServerResponse): Promise<boolean> => {
     if (random() < options.refuses) {
       refused++;
       response.writeHead(500, { 'content-type': 'application/json' });
@@ -74,14 +74,14 @@ export async function startMediaVendor(options: MediaVendorOptions): Promise<Med
     } else if (url === '/v1/videos') {
       const prompt = /name="prompt"\r\n\r\n([^\r]*)/.exec(body)?.[1] ?? '';
       const id = `video_${accepted.length}`;
-      if (!(await takeOn(prompt, response))) return;
+      if (!(await accept(prompt, response))) return;
       videos.set(id, Date.now() + random() * 10 * options.workMs);
       answerJson(response, { id, object: 'video', status: 'queued' });
     } else {
-      const asked = JSON.parse(body) as { prompt?: string; input?: string };
-      if (!(await takeOn(asked.prompt ?? asked.input ?? '', response))) return;
+      const request = JSON.parse(body) as { prompt?: string; input?: string };
+      if (!(await accept(request.prompt ?? request.input ?? '', response))) return;
       await wait(random() * options.workMs);
-      if (asked.input !== undefined) {
+      if (request.input !== undefined) {
         response.writeHead(200, { 'content-type': 'audio/pcm' }).end(Buffer.alloc(4_800));
       } else {
         answerJson(response, { created: 1, data: [{ b64_json: PICTURE }] });

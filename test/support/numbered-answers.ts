@@ -27,7 +27,7 @@ export const CALLS: ScriptedAnswer = {
 };
 
 /** Makes OpenAI and Anthropic give this answer with a running number. */
-export function sayNumbered(vendors: ScriptedServer, answer: ScriptedAnswer): void {
+export function answerNumbered(vendors: ScriptedServer, answer: ScriptedAnswer): void {
   vendors.script = (call, response) => {
     if (call.path.endsWith('/embeddings')) return answerEmbeddings(call, response);
     const ending = call.path.slice(call.path.lastIndexOf('/'));

@@ -17,7 +17,7 @@ export class OpenidIssuer {
   /** The subject of the next login. */
   subject = '';
   /** Whether it accepts connections and closes them at once. */
-  isAway = false;
+  isUnavailable = false;
   codeSeconds = 60;
   private redirectUri = '';
   private handle: ((request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
@@ -57,7 +57,7 @@ export class OpenidIssuer {
   private provider: Provider | undefined;
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.isAway) return void request.socket.destroy();
+    if (this.isUnavailable) return void request.socket.destroy();
     if (request.url?.startsWith('/interaction/') && this.provider) {
       const login = { accountId: this.subject };
       await this.provider.interactionFinished(request, response, { login });

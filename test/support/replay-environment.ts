@@ -147,19 +147,19 @@ export async function replayRows(
     ...options
   }: ReplayedWindow = {},
 ) {
-  const world = replayWorld(fields);
+  const environment = replayWorld(fields);
   const vendors = new LearnedVendors();
   for (const row of [...rows, ...(options.learned ?? [])]) vendors.learn(row);
   const clock = new VirtualClock(WINDOW.from.getTime());
   const results: ReplayResult[] = [];
   const target = without === undefined ? undefined : readTarget(without);
   const replay = new Replay({
-    world,
+    world: environment,
     vendors,
     time: new ReplayTime(clock, WINDOW.from.getTime(), speed),
     config: new ReplayConfig(
       settingsWith(options.accounts),
-      world,
+      environment,
       new Set([...vendors.providers, 'azure']),
     ),
     ...(target && { faults: new Faults([target], kind, span) }),

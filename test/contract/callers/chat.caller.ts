@@ -71,7 +71,7 @@ export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): Dial
       content_filter: 'content_filter',
     },
     open: (model, stream) => send({ model, messages: OPENING, tools, max_tokens: 256 }, stream),
-    goOn: (model, stream, answers) => {
+    answerTools: (model, stream, answers) => {
       const turns = answers.flatMap(({ raw, toolCalls }) => [
         raw as OpenAI.ChatCompletionMessage,
         ...toolCalls.map(({ id }, index) => ({

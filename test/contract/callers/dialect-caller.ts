@@ -12,7 +12,11 @@ export interface DialectCaller {
    *
    * @param answers all answers so far; stateless dialects send the results of earlier ones again
    */
-  goOn(model: string, stream: boolean, answers: readonly CallerAnswer[]): Promise<CallerAnswer>;
+  answerTools(
+    model: string,
+    stream: boolean,
+    answers: readonly CallerAnswer[],
+  ): Promise<CallerAnswer>;
   /** Asks one short question. @throws the client's own errors */
   ask(model: string, stream: boolean, extra?: object): Promise<CallerAnswer>;
   /** Asks the same as a stream and reads event by event until it ends or fails. */

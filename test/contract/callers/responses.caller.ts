@@ -79,7 +79,7 @@ export function responsesCaller(
       content_filter: 'content_filter',
     },
     open: (model, stream) => send({ model, ...fields, input: QUESTION }, stream),
-    goOn: (model, stream, answers) => {
+    answerTools: (model, stream, answers) => {
       if (isStateless) {
         const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION }];
         for (const answer of answers) {

@@ -82,14 +82,14 @@ export const BROKEN_CASES: readonly ContractCase[] = [
   {
     name: 'garbage',
     async run(bench, streamed) {
-      const reply = bench.spell(SHORT, streamed);
+      const reply = bench.encode(SHORT, streamed);
       expectBroken(await bench.replied({ ...reply, body: GARBAGE }, streamed));
     },
   },
   {
     name: 'nothing at all',
     async run(bench, streamed) {
-      const reply = bench.spell(SHORT, streamed);
+      const reply = bench.encode(SHORT, streamed);
       expectBroken(await bench.replied({ ...reply, body: Buffer.alloc(0) }, streamed));
     },
   },

@@ -20,9 +20,9 @@ export const FAILURE_CASES: readonly ContractCase[] = [
       const headers = { 'retry-after': '7', ...reply.headers };
       const { answer, failure } = await bench.replied({ ...reply, headers }, streamed);
       expect(failure?.failure).toBe('rate_limited');
-      const asked = Number(headers['retry-after']) * 1_000;
-      expect(failure?.retryAfterMs).toBeGreaterThan(asked - 1_000);
-      expect(failure?.retryAfterMs).toBeLessThanOrEqual(asked);
+      const requestedMs = Number(headers['retry-after']) * 1_000;
+      expect(failure?.retryAfterMs).toBeGreaterThan(requestedMs - 1_000);
+      expect(failure?.retryAfterMs).toBeLessThanOrEqual(requestedMs);
       expect(answer.finish).toBeUndefined();
     },
   },

@@ -20,7 +20,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     name: 'split at every byte',
     timeoutMs: 120_000,
     async run(bench, streamed) {
-      const reply = bench.spell(UNICODE, streamed);
+      const reply = bench.encode(UNICODE, streamed);
       for (const pieces of cuttingsOf(reply.body)) {
         expectAnswer(await bench.piecemeal(reply, pieces, 'end', streamed), UNICODE);
       }
@@ -29,7 +29,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
   {
     name: 'byte by byte',
     async run(bench, streamed) {
-      const reply = bench.spell(UNICODE, streamed);
+      const reply = bench.encode(UNICODE, streamed);
       const outcome = await bench.piecemeal(reply, slices(reply.body, 1), 'end', streamed);
       expectAnswer(outcome, UNICODE);
     },
@@ -61,7 +61,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     async run(bench, streamed) {
       const aborter = new AbortController();
       const called = bench.server.calls.length;
-      const asking = bench.piecemeal(bench.spell(LAST_WORD, streamed), [], 'hang', streamed, {
+      const asking = bench.piecemeal(bench.encode(LAST_WORD, streamed), [], 'hang', streamed, {
         signal: aborter.signal,
       });
       await expectHangUp(bench, called, asking, aborter);
@@ -72,7 +72,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     async run(bench, streamed) {
       const aborter = new AbortController();
       const called = bench.server.calls.length;
-      const reply = bench.spell(LAST_WORD, streamed);
+      const reply = bench.encode(LAST_WORD, streamed);
       const half = streamed
         ? bench.vendor.stream(LAST_WORD).pieces.slice(0, -4)
         : [reply.body.subarray(0, reply.body.length / 2)];

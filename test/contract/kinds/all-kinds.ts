@@ -55,7 +55,7 @@ const DRAWN = { content: PICTURE, usage: { imageCount: 1 } };
 function featureOf(
   feature: ChatFeature,
   { whole, stream }: ContractVendor,
-): Pick<KindContract, 'answers' | 'expected' | 'told'> {
+): Pick<KindContract, 'answers' | 'expected' | 'sent'> {
   const usage = { inputTokens: 12, outputTokens: 3 };
   switch (feature) {
     case 'streaming':
@@ -70,14 +70,14 @@ function featureOf(
           ]),
           usage: { inputTokens: TWO_CALLS.usage.input },
         },
-        told: 'get_weather',
+        sent: 'get_weather',
       };
     case 'structured output': {
       const text = '{"colour_of_sky":"blue"}';
       return {
         answers: [whole({ ...ANSWER, text })],
         expected: { content: text, usage },
-        told: 'colour_of_sky',
+        sent: 'colour_of_sky',
       };
     }
   }
@@ -120,8 +120,8 @@ function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
       return [{ vendor, kind, model: 'embedder', answers: [vectors], expected: EMBEDDED }];
     }
     if (kind === 'transcription') {
-      const heard = { text: 'Hello there.', duration: 1.5, segments: [] };
-      return [{ vendor, kind, model: 'whisper', answers: [json(heard)], expected: HEARD }];
+      const transcript = { text: 'Hello there.', duration: 1.5, segments: [] };
+      return [{ vendor, kind, model: 'whisper', answers: [json(transcript)], expected: HEARD }];
     }
     return chatsAt(vendor, { ...openAiVendor, upstreamModel: 'some-model' }).map((contract) =>
       contract.feature === 'tools' && WITHOUT_TOOLS.has(vendor)

@@ -45,7 +45,7 @@ export interface KindContract {
   /** The feature of a chat; undefined for a complete text. */
   feature?: ChatFeature;
   /** Text that must be in the body the vendor gets. */
-  told?: string;
+  sent?: string;
   /** Set if the vendor lacks the feature and rejects it without a call. */
   isRefused?: true;
   /** The dialect of a chat, which the adapter must translate to yield text; by default `chat`. */

@@ -22,13 +22,15 @@ export const openAiResponsesVendor: ContractVendor = {
   },
   streamFailure(text) {
     const answer: ScriptedAnswer = { text, finish: 'stop', usage: { input: 0, output: 0 } };
-    const begun = spellEvents(answer).filter(({ type }) => !/done$|completed$/.test(String(type)));
+    const started = spellEvents(answer).filter(
+      ({ type }) => !/done$|completed$/.test(String(type)),
+    );
     const error = { code: 'server_error', message: 'The server had an error.' };
     const failed = {
       type: 'response.failed',
       response: { ...spellResponse(answer), status: 'failed', output: [], error, usage: null },
     };
-    const body = Buffer.concat(framed([...begun, failed]));
+    const body = Buffer.concat(framed([...started, failed]));
     return { status: 200, headers: STREAM_HEADERS, body };
   },
   failure(kind) {
@@ -105,11 +107,11 @@ function spellItems(
 /** The events of a stream, before numbering. */
 function spellEvents(answer: ScriptedAnswer): JsonObject[] {
   const complete = spellResponse(answer);
-  const begun = { ...complete, status: 'in_progress', output: [], usage: null };
+  const started = { ...complete, status: 'in_progress', output: [], usage: null };
   const items = complete.output as JsonObject[];
   return [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    { type: 'response.created', response: started },
+    { type: 'response.in_progress', response: started },
     ...items.flatMap(spellItemEvents),
     { type: `response.${String(complete.status)}`, response: complete },
   ];

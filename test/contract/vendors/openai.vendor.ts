@@ -93,8 +93,8 @@ export function chunk(rest: JsonObject): string {
   return JSON.stringify({ ...HEAD, object: 'chat.completion.chunk', ...rest });
 }
 
-function choice(said: JsonObject): JsonObject {
-  return { index: 0, ...said, logprobs: null, finish_reason: null };
+function choice(fields: JsonObject): JsonObject {
+  return { index: 0, ...fields, logprobs: null, finish_reason: null };
 }
 
 function finishOf(answer: ScriptedAnswer): string | null {
