@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
-/** What `bench/soak/faults/verdicts.mjs` needs to know about a call. */
+/** The facts about a call that `bench/soak/faults/verdicts.mjs` needs. */
 interface Seen {
   verdict: string;
   requestId?: string;

@@ -109,7 +109,7 @@ describe('a described variable', () => {
   );
 });
 
-/** Whether a variable names a file that would have to exist. */
+/** Returns whether a variable names a file that would have to exist. */
 function namesFile({ rule }: DescribedVariable): boolean {
   return rule?.includes('existing file') === true;
 }

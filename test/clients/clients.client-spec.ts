@@ -35,7 +35,7 @@ describe('unmodified clients with fakes of every vendor', () => {
     fleet.members.forEach(answerLikeAModel);
   });
   afterAll(async () => {
-    const table = formatTable([['client', 'what was called', 'result'], ...rows]);
+    const table = formatTable([['client', 'call', 'result'], ...rows]);
     process.stdout.write(`\n${[...table, ...failures].join('\n')}\n\n`);
     expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
     await fleet.close();

@@ -69,7 +69,7 @@ const input: ConverseCommandInput = {
 };
 
 describe("the vendor's own SDK", () => {
-  it('reads a whole answer as it was scripted', async () => {
+  it('reads a whole answer as scripted', async () => {
     send(bedrockVendor.whole(answer));
     const read = await client.send(new ConverseCommand(input));
     expect(read.output?.message?.content).toEqual([
@@ -82,7 +82,7 @@ describe("the vendor's own SDK", () => {
     expect(read.usage).toMatchObject(usage);
   });
 
-  it('reads a streamed answer as it was scripted', async () => {
+  it('reads a streamed answer as scripted', async () => {
     send(bedrockVendor.stream(answer));
     const { stream } = await client.send(new ConverseStreamCommand(input));
     const events: ConverseStreamOutput[] = [];
@@ -179,7 +179,7 @@ describe('a request of the adapter', () => {
       false,
     ],
     ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/it's(a)*!", true],
-  ])('for %s, streamed %s, is what the official SDK sends', async (model, stream) => {
+  ])('for %s, streamed %s, equals the official SDK's', async (model, stream) => {
     const { ours, theirs } = await callsOf(model, stream);
     expect([ours.method, ours.path]).toEqual([theirs.method, theirs.path]);
     expect(JSON.parse(ours.body.toString())).toEqual(JSON.parse(theirs.body.toString()));

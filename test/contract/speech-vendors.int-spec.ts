@@ -359,7 +359,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       expect(await adapter.probe(call)).toBe(3);
     });
   } else {
-    it('does not distinguish speakers, which has a price of its own', async () => {
+    it('does not distinguish speakers, which costs extra', async () => {
       await expect(transcript({ format: 'diarized_json' })).rejects.toMatchObject({
         param: 'response_format',
       });

@@ -312,7 +312,7 @@ describe('requests of coding agents', () => {
         { type: 'tool_search_call', execution: 'client', arguments: { query: 'x' } },
       ],
     ])(
-      'become functions for other vendors: %s is returned as it was declared',
+      'become functions for other vendors: %s is returned as declared',
       async (name, args, item) => {
         fake.answer = called(name, args);
         const { output, id } = await create({ input: 'Hi' });

@@ -119,7 +119,7 @@ describe('the OpenAPI description', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it('is printed by a command without settings, a database or a data folder', async () => {
-    // It exits by itself, since it leaves nothing open.
+    // The command exits, since it leaves nothing open.
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [join(process.cwd(), 'dist/src/cli.js'), 'openapi'],

@@ -117,7 +117,7 @@ const RULES: Record<string, Rule> = {
   'PUT /v1/customer/broadcast/destinations/{id}': {
     action: 'broadcast_destination.update',
     of: 'destination',
-    // Of the headers, only the value changes.
+    // Only the value of a header changes.
     body: { headers: { authorization: `Basic ${PLANTED}` } },
   },
   'DELETE /v1/customer/broadcast/destinations/{id}': {

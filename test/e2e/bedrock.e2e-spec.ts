@@ -26,7 +26,7 @@ const answer: ScriptedAnswer = {
   usage: { input: 1_000, output: 200, cacheRead: 400 },
 };
 
-describe('POST /v1/chat/completions for a model behind the Converse API', () => {
+describe('POST /v1/chat/completions for a model of the Converse API', () => {
   let vendor: ScriptedServer;
   let gateway: BootedGateway;
   let client: OpenAI;
@@ -129,7 +129,7 @@ describe('POST /v1/chat/completions for a model behind the Converse API', () => 
     });
   });
 
-  it('names dropped fields, and rejects what it cannot do', async () => {
+  it('names dropped fields, and rejects unsupported ones', async () => {
     script(bedrockVendor.whole(answer));
     const { response } = await client.chat.completions
       .create({ model, messages, seed: 1, logprobs: true })

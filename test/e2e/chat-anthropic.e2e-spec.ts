@@ -128,7 +128,7 @@ describe('chat completions with Anthropic as the vendor', () => {
     expect(response.headers.get('x-gateway-dropped-params')).toBe('seed, unknown, temperature');
   });
 
-  it('answer 400 with the field for what the vendor cannot do', async () => {
+  it('answer 400 with the field that the vendor does not support', async () => {
     const response = await gateway.post('/v1/chat/completions', { ...REQUEST, stop: ['\n'] });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'stop' } });

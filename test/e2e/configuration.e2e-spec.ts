@@ -25,7 +25,7 @@ const DECLARED = [
 ];
 
 let own: TestDatabase;
-/** Of both instances. */
+/** The environment of both instances. */
 let environment: Record<string, string>;
 let folder: string;
 let fake: FakeOpenAi;
@@ -243,7 +243,7 @@ describe('the configuration', () => {
       code: 1,
       output: '~ models/sandbox/echo/pricing/request: "0.002" -> "0.003"\n',
     });
-    expect(await config('apply', path, '--comment', 'dearer')).toMatchObject({ code: 0 });
+    expect(await config('apply', path, '--comment', 'higher price')).toMatchObject({ code: 0 });
     const number = await latest();
     expect(await config('diff', path)).toMatchObject({ code: 0, output: '' });
     expect(await config('apply', path)).toMatchObject({
@@ -252,12 +252,14 @@ describe('the configuration', () => {
     });
     expect(await latest()).toBe(number);
     const { output } = await config('versions');
-    expect(output).toMatch(new RegExp(`\\n${number} .* npm run gateway +dearer\\n`));
+    expect(output).toMatch(new RegExp(`\\n${number} .* npm run gateway +higher price\\n`));
     const { rows } = await own.database.query(
       `SELECT actor_kind, target_id, after -> 'comment' AS comment FROM audit_log
        WHERE action = 'config.apply' ORDER BY id DESC LIMIT 1`,
     );
-    expect(rows).toEqual([{ actor_kind: 'command', target_id: String(number), comment: 'dearer' }]);
+    expect(rows).toEqual([
+      { actor_kind: 'command', target_id: String(number), comment: 'higher price' },
+    ]);
   });
 
   it('accepts one of two concurrent changes, and rejects the other', async () => {
@@ -275,7 +277,7 @@ describe('the configuration', () => {
 
   it('rolls back to an earlier version with a new one', async () => {
     const { output } = await config('versions');
-    const [, target = ''] = /\n(\d+) .*dearer/.exec(output) ?? [];
+    const [, target = ''] = /\n(\d+) .*higher price/.exec(output) ?? [];
     expect(await config('rollback', target)).toMatchObject({ code: 0 });
     const number = await latest();
     await Promise.all([reaches(one, number), reaches(two, number)]);

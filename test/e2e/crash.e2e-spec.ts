@@ -18,7 +18,7 @@ describe('a service stopped while streams run', () => {
   let database: TestDatabase;
   let dataDirectory: string;
   let gateway: SpawnedGateway | undefined;
-  /** Of the killed service, whose successor sweeps holds while other tests run. */
+  /** The killed service's database. Its successor sweeps holds while other tests run. */
   let databaseOfKilled: TestDatabase;
   let successor: SpawnedGateway | undefined;
   let readOfKilled: Read[];

@@ -155,7 +155,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
 
   const isAlive = async (): Promise<boolean> => isWhole(await ask(['wall/ok'], { stream: true }));
 
-  /** Fails for six requests, each of which must be answered, and then recovers. */
+  /** Fails for six requests, all to be answered by the fallback, and then recovers. */
   const flap = async ({ mode }: Seen): Promise<boolean> => {
     const [name, fallback] = namesOf({ id: 's15' }, mode);
     const models = [aliasOf(name), aliasOf(fallback)];
@@ -316,7 +316,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
   });
 
   describe('a resumed answer', () => {
-    it('costs what one answer does, whatever its vendors count, several at once', async () => {
+    it('costs as much as one answer, whatever its vendors count, several at once', async () => {
       const random = new SeededRandom(22_600);
       const [before] = await readLedger(gateway.database);
       const count = { promptTokens: 5_000, completionTokens: 5_000 };

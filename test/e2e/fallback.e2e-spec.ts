@@ -264,7 +264,7 @@ describe('fallback along models: [a, b]', () => {
       expect((await ask({ models: ['priced/plain'], ...limits })).status).toBe(200);
       expect(held).toHaveLength(1);
       expect(held[0]).toBeLessThanOrEqual(1_000);
-      // Of its two accounts, only one is affordable.
+      // Only one of its two accounts is affordable.
       for (let times = 0; times < 5; times++) {
         const answer = await ask({ models: ['priced/both'], ...limits });
         expect(await recordOf(answer)).toMatchObject({ total_cost: 20 });

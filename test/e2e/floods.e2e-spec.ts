@@ -25,7 +25,7 @@ describe('a flood', () => {
       GATEWAY_UPLOAD_BUDGET_MB: '100',
       GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '30',
       GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '10000',
-      // Gives each case of wrong keys an address of its own.
+      // Lets each case of wrong keys use a separate address.
       GATEWAY_TRUSTED_PROXIES: '127.0.0.0/8, ::1',
     });
   });

@@ -37,7 +37,7 @@ interface Outcome {
   text: string;
   /** Names and arguments of the calls in the first answer. */
   calls: [name: string, input: unknown][];
-  /** Of the last answer. */
+  /** Usage of the last answer. */
   usage: { input: number | undefined; output: number | undefined };
 }
 

@@ -142,7 +142,7 @@ const ROUTING_MAKERS: typeof MAKERS = {
 };
 const rightsWithout = (lacks: string[]): string[] => ALL.filter((right) => !lacks.includes(right));
 
-/** Removes all destinations, of which a tenant may have five. */
+/** Removes all destinations, since a tenant may have only five. */
 const clear = (): Promise<unknown> => gateway.database.query('DELETE FROM broadcast_destinations');
 
 describe('the rights of a key', () => {

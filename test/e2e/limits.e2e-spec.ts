@@ -86,7 +86,7 @@ async function stateOf(path: string): Promise<Record<string, unknown>> {
   return (await call('GET', path)).body;
 }
 
-/** Returns what a refused request may have left besides its log row: holds and held credits. */
+/** Returns holds and held credits, of which a refused request must leave none. */
 async function traces(): Promise<number> {
   const { rows } = await testDatabase.database.query<{ count: number }>(
     'SELECT (SELECT count(*) FROM holds) + (SELECT coalesce(sum(held), 0) FROM accounts) AS count',
@@ -174,7 +174,7 @@ describe('a budget', () => {
     for (const instance of gateways) expect((await chat(another, {}, instance)).status).toBe(200);
   });
 
-  it('recovers what a disconnected caller did not use', async () => {
+  it('recovers the unused hold of a disconnected caller', async () => {
     const { id, key } = await makeKey(day(100_000));
     const leaving = new AbortController();
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {

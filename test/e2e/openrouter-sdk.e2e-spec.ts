@@ -56,7 +56,7 @@ describe('clients with the base URL {base}/api/v1', () => {
       expect(embedders.result.data.map(({ id }) => id)).toEqual(['sandbox/embed']);
     });
 
-    it('read the endpoints of a model, and sort by what matters', async () => {
+    it('read and sort the endpoints of a model', async () => {
       const [author = '', slug = ''] = MODEL.split('/');
       const { data } = await client.endpoints.list({ author, slug });
       expect(data).toMatchObject({ id: MODEL, endpoints: [{ tag: 'sandbox', status: 0 }] });

@@ -139,7 +139,7 @@ describe('a response object', () => {
   });
 
   it.each(['openai', 'anthropic'])(
-    'of %s repeats the request options, and is read again as it was sent',
+    'of %s repeats the request options, and is retrieved unchanged',
     async (vendor) => {
       const options = {
         temperature: 0.4,

@@ -206,7 +206,7 @@ describe('wss /v1/responses', () => {
     expect(refused()).toBe(160);
   });
 
-  it('keeps serving others, with bounded memory, during a flood of messages that nobody reads', async () => {
+  it('keeps serving others, with bounded memory, during a flood of messages whose answers are not read', async () => {
     const { key } = await makeKey();
     const flood = await Caller.open(gateway.url, key);
     flood.socket.pause();

@@ -275,7 +275,7 @@ afterAll(() => agent.destroy());
 
 /**
  * Calls the operation on unknown ids and without a body: access is checked first, and nothing is changed.
- * There are thousands of calls, each of which would take twice as long with `fetch`.
+ * There are thousands of calls, and `fetch` would take twice as long.
  */
 async function statusOf(operation: string, caller: CallerName): Promise<number | undefined> {
   const [method, template = ''] = operation.split(' ');

@@ -15,16 +15,16 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { delta, streamOf } from '../support/vendor-stream.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
-/** The random part of a secret, by which it is searched. */
+/** The random part of a secret, which the tests search for. */
 const random = (): string => randomBytes(16).toString('hex');
 const CANARIES = {
   caller: `sk-${random()}`,
   management: `sk-mgmt-${random()}`,
   unknown: `sk-${random()}`,
   vendor: `sk-proj-${random()}`,
-  /** Of a server whose keys have no recognizable format. */
+  /** The key of a server without a recognizable key format. */
   plainVendor: random(),
-  /** Of a tenant's BYOK account. */
+  /** The key of a tenant's BYOK account. */
   own: random(),
   gateway: random() + random(),
   prompt: `Prompt ${random()}`,
@@ -139,7 +139,7 @@ describe('a secret', () => {
   it.each<[string, FakeAnswer]>([
     ['401', echoing(401)],
     ['400', echoing(400)],
-    ['400 of a type of its own', echoing(400, { type: 'authentication_error' })],
+    ['400 with another type', echoing(400, { type: 'authentication_error' })],
     ['404', echoing(404)],
     ['429', echoing(429)],
     ['500', echoing(500)],

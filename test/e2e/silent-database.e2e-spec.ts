@@ -91,7 +91,7 @@ describe('a database that keeps its connections but stops answering', () => {
         expect(await probe.json()).toMatchObject({ status: 'unavailable', database: 'silent' });
       }
     };
-    // While the first ones wait, so that the second ones must not queue behind them.
+    // The second round starts while the first one waits, and must not queue.
     await Promise.all([callAndProbe(), wait(500).then(callAndProbe)]);
   });
 

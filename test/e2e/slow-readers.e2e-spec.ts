@@ -35,7 +35,7 @@ describe('a caller that reads too slowly for the request timeout', () => {
     await files.remove();
   });
 
-  it('gets an error, and is charged for what had arrived', async () => {
+  it('gets an error, and is charged for the received output', async () => {
     one.answer = async (_call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       await pour(response);

@@ -38,7 +38,7 @@ describe('one answer, streamed or whole', () => {
       ['without output', { text: '', usage: usage(10, 0, 0, 0) }, 10],
       ['truncated', { finishReason: 'length', usage: usage(10, 0, 5, 0) }, 20],
       ['filtered', { finishReason: 'content_filter', usage: usage(10, 0, 5, 0) }, 20],
-      ['with a finish reason of its own', { finishReason: 'eos', usage: usage(10, 0, 5, 0) }, 20],
+      ['with an unknown finish reason', { finishReason: 'eos', usage: usage(10, 0, 5, 0) }, 20],
       ['with counts only', { usage: USAGE }, COST],
       ['without usage', { usage: null, text: 'é'.repeat(41) }, 100 + 11 * 2],
       ['without usage, beyond the BMP', { usage: null, text: '👋'.repeat(41) }, 100 + 11 * 2],

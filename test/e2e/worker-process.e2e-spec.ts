@@ -34,7 +34,7 @@ describe('a worker process', () => {
     await rm(dataDirectory, { recursive: true, force: true });
   });
 
-  it('answers for operations', async () => {
+  it('serves the operations paths', async () => {
     const health = await fetch(`${worker.url}/healthz`);
     expect(await health.json()).toEqual({ status: 'ok' });
     const ready = await fetch(`${worker.url}/readyz?verbose`);
@@ -53,7 +53,7 @@ describe('a worker process', () => {
     },
   );
 
-  it('makes no tenant, and stops at once', async () => {
+  it('creates no tenant, and stops at once', async () => {
     const { rows } = await database.database.query('SELECT FROM tenants');
     expect(rows).toHaveLength(0);
     const startedAtMs = performance.now();
@@ -69,7 +69,7 @@ describe('a worker process', () => {
 });
 
 describeWithRedis('GET /readyz', () => {
-  it('says that Redis is away, with which chats go on, and when it is back', async () => {
+  it('reports an outage of Redis, during which chats work, and its end', async () => {
     const redis = await startTestRedis();
     let again: TestRedis | undefined;
     const gateway = await bootGateway({ REDIS_URL: redis.url });
@@ -82,7 +82,7 @@ describeWithRedis('GET /readyz', () => {
         degraded: [],
       });
       await redis.stop();
-      // What was found out before is good for a quarter of a second.
+      // Results are cached for a quarter of a second.
       await wait(300);
       const after = await gateway.fetch('/readyz');
       expect(after.status).toBe(200);

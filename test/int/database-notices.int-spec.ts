@@ -118,12 +118,12 @@ describe(DatabaseNotices.name, () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE application_name = 'model-gateway notices' AND datname = current_database()`,
     );
-    await announce('to nobody');
+    await announce('undelivered');
     await until(() => notified.includes(undefined));
     await until(() => notices.isConnected);
     await announce('heard');
     await until(() => notified.includes('heard'));
-    expect(notified).not.toContain('to nobody');
+    expect(notified).not.toContain('undelivered');
     expect(warn).not.toHaveBeenCalled();
   });
 
@@ -193,6 +193,6 @@ describe(DatabaseNotices.name, () => {
     expect(received).toEqual(['back', 'first', 'back']);
     const unreachable = new NoticesChannel(far, notices);
     await proxy.cut();
-    expect(await unreachable.publish(CHANNEL, 'to nobody')).toBe(false);
+    expect(await unreachable.publish(CHANNEL, 'undelivered')).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ import { conversationOf } from '../support/responses-requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
-/** Of a request without a memory budget. */
+/** The room of a request without a memory budget. */
 const room = new RequestRoom({} as BudgetedRequest);
 
 describe('references to items of stored responses', () => {

@@ -97,7 +97,7 @@ describe('a database outage of 3 seconds', () => {
   });
 });
 
-/** Prefix of the prepared statement for ordinary groups, which is a transaction by itself. */
+/** Prefix of the prepared statement for ordinary groups, which runs as a single transaction. */
 const QUICK = 'ledger-quick';
 
 describe('a commit whose response is lost', () => {
@@ -125,7 +125,7 @@ describe('a commit whose response is lost', () => {
     expect(await account()).toMatchObject({ balance: 999, held: 0, holds: 0 });
   });
 
-  it('leaves no hold whose caller was told that it failed', async () => {
+  it('leaves no hold whose caller got an error', async () => {
     // The retry finds no database until the caller has given up.
     proxy.loseNextReplyTo(QUICK, { thenCut: true });
     await rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));

@@ -144,7 +144,7 @@ describe('work that outlives its process', () => {
     expect(after.entries).toBe(after.balance);
   });
 
-  it('is refunded what it paid, even when its log row is gone', async () => {
+  it('is refunded its charge, even when its log row is gone', async () => {
     const { tenantId } = tenant;
     const requestId = await entrusted();
     const { balance } = await snapshot(own.database, tenantId);

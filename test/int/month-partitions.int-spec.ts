@@ -112,7 +112,7 @@ describe('partitions by month', () => {
   });
 
   it.each(['a month with a partition', 'a month without one', 'no month'])(
-    'charge a request of %s once, whoever settles it however often',
+    'charge a request of %s once, whichever process settles it however often',
     async (which) => {
       const tenant = await createTenant(database, 1_000);
       const other = await connectLedger(testDatabase.url);

@@ -11,7 +11,7 @@ describeWithRedis(RedisChannel.name, () => {
   let redis: TestRedis;
   let proxy: TcpProxy;
   let near: RedisChannel;
-  /** Behind the proxy. */
+  /** Connected through the proxy. */
   let far: RedisChannel;
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describeWithRedis(RedisChannel.name, () => {
     warnings.mockClear();
   });
 
-  /** Returns what a channel receives on a topic, with `back` whenever it subscribes again. */
+  /** Returns the texts received on a topic, with `back` whenever the channel subscribes again. */
   async function heardBy(channel: RedisChannel, topic = 'letters'): Promise<string[]> {
     const received: string[] = [];
     channel.listen(

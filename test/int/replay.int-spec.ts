@@ -126,7 +126,7 @@ describe('replay', () => {
     return rows;
   }
 
-  it('costs what the ledger charged when nothing changes, and writes nothing', async () => {
+  it('costs the ledger's charges when nothing changes, and writes nothing', async () => {
     const before = await written();
     const { code, errors, output, report } = await runReplay();
     expect({ code, errors: errors.replace(/^.*were read.*\n/, '') }).toEqual({
@@ -183,7 +183,7 @@ describe('replay', () => {
       ...['--without', `openai:${MODEL}`, '--fault', 'gone'],
       ...['--without-from', '2026-01-13T02:00Z', '--without-to', '2026-01-13T03:00Z'],
     );
-    // From the 12th to the 23rd request, one of which went to azure anyway.
+    // The 12th to the 23rd request; one went to azure anyway.
     let added = 0;
     for (let index = 12; index < 24; index++) {
       const { openai, azure } = costsOf(index);

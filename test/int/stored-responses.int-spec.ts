@@ -20,7 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const TENANT = randomUUID();
 const NOW = new Date('2026-06-30T12:00:00Z');
-/** Of a request without a memory budget. */
+/** The room of a request without a memory budget. */
 const room = new RequestRoom({} as BudgetedRequest);
 
 function conversationsIn({ dataSource, database }: TestDatabase): StoredConversationsRepository {
@@ -225,7 +225,7 @@ describe('the table of stored responses', () => {
       await conversationsOf.delete(TENANT, 'conv_young');
     });
 
-    it('deletes what is older than the setting, and nothing else', async () => {
+    it('deletes only turns older than the setting', async () => {
       await keep({ ageDays: 31 });
       await keep({ ageDays: 400 });
       const young = await keep({ ageDays: 29 });

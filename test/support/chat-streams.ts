@@ -11,7 +11,7 @@ export const WITH_USAGE: ChatStreamRelayOptions = { ...OPTIONS, includeUsage: tr
 
 export type Json = Record<string, unknown>;
 
-/** What a caller and the ledger see of a stream, however it was cut. */
+/** The caller's and the ledger's view of a stream, however it was cut. */
 export interface Relayed {
   bytes: string;
   chunks: Json[];
@@ -141,7 +141,7 @@ export const NEEDLES = [
 export const STREAMS: [string, string][] = [
   ['OpenAI', sse(opening(), text('Hel'), text('lo 日本🙂'), stop(), usageChunk(), '[DONE]')],
   [
-    'OpenAI when usage is asked for',
+    'OpenAI when usage is requested',
     sse(
       opening({ usage: null }),
       text('Hel', { usage: null }),

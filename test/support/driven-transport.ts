@@ -2,7 +2,7 @@ import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import type { HttpCall, HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import { FakeConnection } from './fake-connection.js';
 
-/** What a test does with a call's connection once the call is made. */
+/** Drives a call's connection once the call is made. */
 export type Drive = (connection: FakeConnection) => void;
 
 export interface DrivenTransport {

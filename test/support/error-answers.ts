@@ -3,7 +3,7 @@ import { readAvailable } from './streamed-answer.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The parts of an HTTP answer, from any client, by which an error is judged. */
+/** The parts of an HTTP answer, from any client, that error checks need. */
 export interface AnswerParts {
   status: number;
   header(name: string): string | null | undefined;

@@ -19,7 +19,7 @@ export class HealthFleet {
   readonly bus = new Bus();
   readonly instances: Instance[] = [];
 
-  /** @param aheadMs how far its clock is ahead of the others' */
+  /** @param aheadMs offset of its clock from the others' */
   start(aheadMs = 0): Instance {
     const health = new RouteHealth(COOLDOWN_MS, { monotonicMs: () => performance.now() + aheadMs });
     const channel = new BusChannel(this.bus);

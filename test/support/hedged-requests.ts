@@ -7,7 +7,7 @@ export const HEDGE_MS = 100;
 export const slow = (silentMs: number, script: Script = GOOD): Script => ({ ...script, silentMs });
 export const NEVER = 1_000_000;
 
-/** Returns what a reader gets of a request that is hedged after 100 ms. */
+/** Returns the answer to a request that is hedged after 100 ms. */
 export function ask(
   environment: World,
   fields: Record<string, unknown> = {},

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A vendor of images, videos and speech in OpenAI's dialect that records what it accepted. */
+/** A vendor of images, videos and speech in OpenAI's dialect that records accepted work. */
 export interface MediaVendor {
   baseUrl: string;
   /** The prompt of every accepted submission. */

@@ -42,7 +42,7 @@ export class OpenidIssuer {
     this.handle = this.makeProvider().callback();
   }
 
-  /** Adds a person, who logs in next. */
+  /** Adds the person of the next login. */
   add(claims: TestClaims, subject: string = randomUUID()): string {
     this.people.set(subject, claims);
     this.subject = subject;

@@ -100,7 +100,7 @@ export class World {
     private scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
     models: Model[] = [gpt, claude, speech],
     private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
-    /** Providers with accounts; others need no entry. Each account has a script of its own, such as `openai@eu`. */
+    /** Providers with accounts; others need no entry. Each account has a separate script, such as `openai@eu`. */
     public providers: readonly ProviderConfig[] = [],
   ) {
     const providersNow = () => this.providers;

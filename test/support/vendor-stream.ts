@@ -4,7 +4,7 @@ import type { FakeAnswer } from './fake-openai.js';
 /** The bytes of one write by the vendor. */
 export type Piece = string | Buffer;
 
-/** What the vendor does after its last piece. */
+/** The vendor's action after its last piece. */
 export type Ending = 'end' | 'destroy' | 'hang';
 
 export const DONE = 'data: [DONE]\n\n';

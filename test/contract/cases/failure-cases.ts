@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../../src/vendors/upstream-error.js';
 import type { ContractCase } from '../contract-case.js';
 import type { FailureKind } from '../contract-vendor.js';
 
-/** Who is at fault for each of a vendor's refusals. */
+/** The party at fault for each of a vendor's refusals. */
 const KINDS: [name: string, kind: FailureKind, failure: UpstreamFailure][] = [
   ['an overloaded vendor', 'overloaded', 'server'],
   ["the vendor's own error", 'server', 'server'],

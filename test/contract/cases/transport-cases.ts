@@ -57,7 +57,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'a caller who leaves before the answer',
+    name: 'a caller that disconnects before the answer',
     async run(bench, streamed) {
       const aborter = new AbortController();
       const called = bench.server.calls.length;
@@ -68,7 +68,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'a caller who leaves in the middle of the answer',
+    name: 'a caller that disconnects in the middle of the answer',
     async run(bench, streamed) {
       const aborter = new AbortController();
       const called = bench.server.calls.length;

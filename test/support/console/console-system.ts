@@ -42,7 +42,7 @@ export interface ConsoleSystem extends SystemFacts {
 
 /**
  * Starts the system: in the data folder named by `CONSOLE_DATA`, which is seeded if empty, or else with
- * a database of its own and 1,500 log rows.
+ * a new database and 1,500 log rows.
  */
 export async function startConsoleSystem(): Promise<ConsoleSystem> {
   const known = process.env.CONSOLE_DATA;
