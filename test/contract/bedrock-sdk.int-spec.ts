@@ -179,7 +179,7 @@ describe('a request of the adapter', () => {
       false,
     ],
     ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/it's(a)*!", true],
-  ])('for %s, streamed %s, equals the official SDK's', async (model, stream) => {
+  ])('for %s, streamed %s, equals the official SDK’s', async (model, stream) => {
     const { ours, theirs } = await callsOf(model, stream);
     expect([ours.method, ours.path]).toEqual([theirs.method, theirs.path]);
     expect(JSON.parse(ours.body.toString())).toEqual(JSON.parse(theirs.body.toString()));

@@ -81,7 +81,7 @@ describe('usage in unusual places, and safety stops', () => {
     });
   });
 
-  it('is capped at the model's limits, which is logged for the operator', async () => {
+  it('is capped at the model’s limits, which is logged for the operator', async () => {
     const member = fleet.member('compatible');
     for (const isStream of [false, true]) {
       const usage = { prompt_tokens: 900_000_000, completion_tokens: 800_000_000 };

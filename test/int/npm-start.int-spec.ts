@@ -167,8 +167,8 @@ describe('npm start', () => {
       release();
       expect(await answer()).toEqual({ status: 200, connection: 'close' });
       expect(await end).toBe(1);
+      await until(() => gateway.output().includes('uncaughtException'));
       expect(gateway.output()).toContain('a defect');
-      expect(gateway.output()).toContain('uncaughtException');
     },
   );
 
@@ -179,6 +179,6 @@ describe('npm start', () => {
     await until(async () => (await metrics()).includes('gateway_unhandled_rejections_total 1'));
     release();
     expect(await (await ask())()).toMatchObject({ status: 200 });
-    expect(gateway.output()).toContain('unhandledRejection');
+    await until(() => gateway.output().includes('unhandledRejection'));
   });
 });

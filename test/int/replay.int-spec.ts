@@ -126,7 +126,7 @@ describe('replay', () => {
     return rows;
   }
 
-  it('costs the ledger's charges when nothing changes, and writes nothing', async () => {
+  it('costs the ledger’s charges when nothing changes, and writes nothing', async () => {
     const before = await written();
     const { code, errors, output, report } = await runReplay();
     expect({ code, errors: errors.replace(/^.*were read.*\n/, '') }).toEqual({
