@@ -123,8 +123,8 @@ describeWithRedis('several workers', () => {
 
   it('are replaced after an unhandled error', async () => {
     await replaced('eldest', 'SIGUSR2');
-    expect(gateway.output()).toContain('a defect');
     await until(() => gateway.output().includes('A worker ended (1) and is replaced.'));
+    expect(gateway.output()).toContain('a defect');
   });
 
   it('are replaced when they die, and stop together', async () => {
