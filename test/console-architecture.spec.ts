@@ -6,19 +6,19 @@ import { parseSourceFile, type SourceFile } from './support/source-files.js';
 const FOLDER = 'console/src';
 
 /**
- * The rooms of the console, lowest first. A file imports from its own room and from those before it.
- * `subject` is every other folder: what several pages show and do, called after what it is about.
+ * The layers of the console, lowest first. A file imports from its own layer and those before it.
+ * `subject` is every other folder: components shared by several pages, named after their subject.
  */
 const ROOMS = ['format', 'ui', 'api', 'session', 'shell', 'subject', 'pages', 'root'];
-/** The menu's entries, each of which loads its page when it is opened. */
+/** The menu's entries, each of which loads its page on demand. */
 const PAGE_LIST = `${FOLDER}/pages.ts`;
-/** Made of the API's description. */
+/** Generated from the API's description. */
 const GENERATED = `${FOLDER}/api/schema.d.ts`;
 
 const MAX_LINES = 300;
 
 const RULES: [string, (file: SourceFile) => string[]][] = [
-  ['imports run one way, from a room to those below it, and pages do not know each other', upwards],
+  ['imports go down the layers only, and pages do not import each other', upwards],
   ['an import names a file of the console', broken],
 ];
 
@@ -34,7 +34,7 @@ const read = (path: string): SourceFile => parseSourceFile(path, readFileSync(pa
 describe('the layout of the console', () => {
   const files = sources(/(?<!\.spec)\.tsx?$/).map(read);
 
-  it('is read whole', () => {
+  it('is read completely', () => {
     expect(files.length).toBeGreaterThan(80);
     expect(files.flatMap((file) => file.imports).length).toBeGreaterThan(200);
   });
@@ -43,7 +43,7 @@ describe('the layout of the console', () => {
     expect(files.flatMap(find)).toEqual([]);
   });
 
-  it('has no two files that need each other, be it for a type', () => {
+  it('has no import cycles, not even for types', () => {
     expect(findCycle(files)).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe('the layout of the console', () => {
   });
 });
 
-describe('each rule on its layout', () => {
+describe('each layout rule', () => {
   const find = (path: string, text: string): string[] => {
     const file = parseSourceFile(`${FOLDER}/${path}`, text);
     return RULES.flatMap(([, rule]) => rule(file));
@@ -68,7 +68,7 @@ describe('each rule on its layout', () => {
     ['requests/curl.ts', "import { changes } from '../parts/changes';"],
     ['api/client.ts', "import type { paths } from './schema';"],
     ['main.tsx', "import './ui/kit.css';"],
-  ])('lets %s pass with %s', (path, text) => {
+  ])('allows %s with %s', (path, text) => {
     expect(find(path, text)).toEqual([]);
   });
 
@@ -81,11 +81,11 @@ describe('each rule on its layout', () => {
     ['api/client.ts', "import { useSession } from '../session/session';"],
     ['api/client.ts', "import { sendBytes } from '../../../src/platform/http/send-body.js';"],
     ['api/client.ts', "import { nothing } from './no-such-file';"],
-  ])('stops %s with %s', (path, text) => {
+  ])('rejects %s with %s', (path, text) => {
     expect(find(path, text)).toHaveLength(1);
   });
 
-  it('stops two files that import each other', () => {
+  it('rejects two files that import each other', () => {
     const pair = ['months', 'ledger'].map((name, index) => {
       const other = ['ledger', 'months'][index];
       return parseSourceFile(
@@ -97,7 +97,7 @@ describe('each rule on its layout', () => {
   });
 });
 
-/** What an import without its ending means to Vite; undefined where that is no file of the console. */
+/** Resolves an import without an extension like Vite; undefined if there is no such console file. */
 function resolve(target: string): string | undefined {
   if (!isOfConsole({ target })) return undefined;
   if (target === GENERATED.replace('.d.ts', '')) return GENERATED;
@@ -110,7 +110,7 @@ function isOfConsole({ target }: { target: string }): boolean {
   return target.startsWith(`${FOLDER}/`);
 }
 
-/** `console/src/pages/keys/key-list.tsx` is in the room `pages`, and of the page `keys`. */
+/** Returns the layer and the page: `console/src/pages/keys/key-list.tsx` is in layer `pages`, page `keys`. */
 function placeOf(path: string): { level: number; page: string | undefined } {
   const [first = '', second, ...others] = path.slice(FOLDER.length + 1).split('/');
   const room = second === undefined ? 'root' : ROOMS.includes(first) ? first : 'subject';
@@ -136,7 +136,7 @@ function broken({ path, imports }: SourceFile): string[] {
     .map(({ target }) => `${path} imports ${target}`);
 }
 
-/** The first one there is. The list of pages loads them later, so nothing waits for itself there. */
+/** Returns the first import cycle. The page list loads pages on demand, so it causes none. */
 function findCycle(files: readonly SourceFile[]): string | undefined {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const done = new Set<string>();

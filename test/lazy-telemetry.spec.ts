@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 
 const IMPORT = /^(?:import|export) (?!type\b)(?:[^;']* from )?'([^']+)'/gm;
 
-/** The files of `src` that load such a package as soon as they are loaded themselves. */
+/** Returns the files of `src` that load such a package when they are loaded. */
 function findEager(packages: string): string[] {
   const importsOf = new Map<string, string[]>();
   for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
@@ -30,7 +30,7 @@ function findEager(packages: string): string[] {
 }
 
 describe('the packages of OpenTelemetry', () => {
-  it('are loaded only with what exports or renders traces, which is imported when needed', () => {
+  it('are loaded only by code that exports or renders traces, which is imported on demand', () => {
     expect(findEager('@opentelemetry/')).toEqual([
       'src/core/tracing/operator-exporters.ts',
       'src/core/tracing/prometheus-metrics.ts',

@@ -41,7 +41,7 @@ describe('the table of URLs and folders', () => {
     expect(routes.length).toBeGreaterThan(50);
   });
 
-  it('leads from every route of every controller to its folder', () => {
+  it('maps every route of every controller to its folder', () => {
     const astray = routes.flatMap(({ path, file }) => {
       const folder = rowOf(path)?.folder;
       return folder === `${posix.dirname(file)}/` ? [] : [`${path}: ${file}, not ${folder}`];
@@ -49,12 +49,12 @@ describe('the table of URLs and folders', () => {
     expect(astray).toEqual([]);
   });
 
-  it('has no row that no route needs', () => {
+  it('has no unused row', () => {
     const needed = new Set(routes.map(({ path }) => rowOf(path)));
     expect(rows.filter((row) => !needed.has(row))).toEqual([]);
   });
 
-  it('knows all the controllers that Nest serves', async () => {
+  it('covers all controllers that Nest serves', async () => {
     const served = new Set<unknown>();
     for (const path of files.filter((each) => each.endsWith('.module.ts'))) {
       for (const found of await exportedClasses(path)) {
@@ -81,7 +81,7 @@ describe('the walk from a URL to its price', () => {
     expect(walk.at(-1)).toBe('core/ledger/pricing.ts');
   });
 
-  it('goes from each file to one that it names', () => {
+  it('leads from each file to one that it names', () => {
     const silent = walk.slice(1).filter((file, index) => {
       const text = readFileSync(`src/${walk[index]!}`, 'utf8');
       return !text.includes(posix.basename(file, '.ts'));
@@ -90,7 +90,7 @@ describe('the walk from a URL to its price', () => {
   });
 });
 
-/** The row with the longest path that a route lies below, as it is or without its `/api`. */
+/** Returns the row with the longest path above a route, with or without `/api`. */
 function rowOf(path: string): Row | undefined {
   const below = (candidate: string): Row[] =>
     rows.filter((row) => candidate === row.path || candidate.startsWith(`${row.path}/`));
@@ -104,7 +104,7 @@ async function readControllers(): Promise<{ routes: Route[]; controllers: unknow
   for (const file of files.filter((each) => each.endsWith('.controller.ts'))) {
     for (const controller of await exportedClasses(file)) {
       if (!Reflect.hasMetadata('path', controller)) continue;
-      // Those of the process itself stand in a module that app.module.ts keeps to itself.
+      // Controllers of the process itself are in a private module of app.module.ts.
       if (!file.startsWith('src/app/')) controllers.push(controller);
       const bases = pathsOf(controller);
       for (const name of Object.getOwnPropertyNames(controller.prototype)) {
@@ -121,7 +121,7 @@ async function readControllers(): Promise<{ routes: Route[]; controllers: unknow
   return { routes, controllers };
 }
 
-// Nest's types know no metadata of classes, which are functions to it.
+// Nest's types do not cover metadata of classes, which they treat as functions.
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
 function pathsOf(target: Function): string[] {
   const path: unknown = Reflect.getMetadata('path', target);
@@ -138,7 +138,7 @@ function isClass(value: unknown): value is Class {
 }
 
 async function exportedClasses(file: string): Promise<Class[]> {
-  // As all other suites have them: to load all sources once more takes long.
+  // Shared with other suites, since loading all sources again is slow.
   const { importShared } = globalThis as unknown as SharedImports;
   const built = resolve('dist', file.replace(/\.ts$/, '.js'));
   return Object.values(await importShared(pathToFileURL(built).href)).filter(isClass);

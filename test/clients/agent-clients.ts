@@ -13,7 +13,7 @@ import {
   type Target,
 } from './run-client.js';
 
-/** What a coding agent is asked, and what its answer must show. */
+/** Prompts for a coding agent and what the answer must show. */
 const TASKS = {
   text: 'Say what the weather is.',
   'a tool call': `Run the command ${COMMAND}.`,
@@ -24,11 +24,11 @@ interface Agent {
   /** The package, and the program in it. */
   readonly packageName: string;
   readonly program: string;
-  /** The script in the package that ends its installation; some versions of npm leave it to the user. */
+  /** The package's install script; some versions of npm leave it to the user. */
   readonly lastStep?: string;
-  /** What its user writes into the environment. */
+  /** The environment variables that a user sets. */
   environment(target: Target, model: string): Record<string, string>;
-  /** What its user writes into its settings, before the first run. */
+  /** Writes the settings that a user needs before the first run. */
   configure?(home: string, target: Target, model: string): Promise<void>;
   parameters(task: string): string[];
 }
@@ -73,7 +73,7 @@ wire_api = "responses"
   parameters: (task) => ['exec', '--skip-git-repo-check', '--json', task],
 };
 
-/** A coding agent with its default settings, in a home of its own. */
+/** A coding agent with default settings and its own home folder. */
 const toClient = (agent: Agent): Client => ({
   name: agent.name,
   needs: ['npm'],
@@ -82,7 +82,7 @@ const toClient = (agent: Agent): Client => ({
     if (existsSync(join(prefix, 'node_modules/.bin', agent.program))) return;
     await mkdir(prefix, { recursive: true });
     const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-    // npm started from npm would install into the project that started it.
+    // Otherwise npm started by npm installs into the outer project.
     const env = { npm_config_local_prefix: prefix, npm_config_prefix: prefix };
     await mustRun('npm', ['install', '--prefix', prefix, ...quiet, agent.packageName], {
       cwd: prefix,
@@ -131,11 +131,11 @@ function failureOf(
   { text }: Target,
   call: string,
 ): string | null {
-  const said = `${output}\n${errors}`;
-  if (code !== 0) return `It ended with ${code}: ${endOf(said)}`;
-  if (!output.includes(text)) return `It did not tell the model's answer: ${endOf(said)}`;
+  const printed = `${output}\n${errors}`;
+  if (code !== 0) return `It exited with ${code}: ${endOf(printed)}`;
+  if (!output.includes(text)) return `It did not print the model's answer: ${endOf(printed)}`;
   if (call !== 'text' && !output.includes(COMMAND_OUTPUT)) {
-    return `It did not run the command: ${endOf(said)}`;
+    return `It did not run the command: ${endOf(printed)}`;
   }
   return null;
 }

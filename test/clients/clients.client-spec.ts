@@ -11,12 +11,12 @@ import { PROGRAM_CLIENTS } from './program-clients.js';
 import { answerLikeAModel, TEXT } from './scripted-model.js';
 import { findMissing, type CallResult } from './run-client.js';
 
-/** Kept for the next run, since installing takes minutes; it may be deleted at any time. */
+/** Kept between runs, since installing takes minutes; may be deleted at any time. */
 const CACHE = join(tmpdir(), 'model-gateway-clients');
 
 const ALL = [...AGENT_CLIENTS, ...PROGRAM_CLIENTS, ...DESCRIPTION_CLIENTS];
 
-/** Of `npm run clients -- <word> …`: those whose name has one of the words. */
+/** Filters clients by name: `npm run clients -- <word> …`. */
 const WANTED = (process.env.CLIENTS ?? '').toLowerCase().split(',').filter(Boolean);
 
 const CLIENTS = ALL.filter(
@@ -24,7 +24,7 @@ const CLIENTS = ALL.filter(
     WANTED.length === 0 || WANTED.some((word) => name.toLowerCase().includes(word.trim())),
 );
 
-describe('clients as they come, before fakes of every vendor', () => {
+describe('unmodified clients with fakes of every vendor', () => {
   const rows: string[][] = [];
   const failures: string[] = [];
   let fleet: VendorFleet;
@@ -35,7 +35,7 @@ describe('clients as they come, before fakes of every vendor', () => {
     fleet.members.forEach(answerLikeAModel);
   });
   afterAll(async () => {
-    const table = formatTable([['client', 'what was called', 'result'], ...rows]);
+    const table = formatTable([['client', 'call', 'result'], ...rows]);
     process.stdout.write(`\n${[...table, ...failures].join('\n')}\n\n`);
     expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
     await fleet.close();

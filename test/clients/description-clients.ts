@@ -19,7 +19,7 @@ import {
 const PROGRAMS = fileURLToPath(new URL('.', import.meta.url));
 const TYPESCRIPT = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
-/** The description as a file, which is how most tools take it. */
+/** Saves the description as a file, since most tools read one. */
 async function saveDescription(folder: string, { url }: Target): Promise<string> {
   const file = join(folder, 'openapi.json');
   await writeFile(file, await (await fetch(`${url}/docs-json`)).text());
@@ -58,7 +58,7 @@ const redocly: Client = {
   },
 };
 
-/** Calls everything that the issue asks of a generated client. */
+/** Calls every endpoint that a generated client should support. */
 const HEY_API_PROGRAM = `
 import { client } from './generated/client.gen';
 import { createChatCompletion, createJob, createSpeech, getJob, listModels } from './generated';
@@ -115,7 +115,7 @@ void (async () => {
 })();
 `;
 
-/** With a TypeScript that has a compiler API, which its newest has not. */
+/** With a TypeScript that has a compiler API, which the newest version lacks. */
 const HEY_API = ['openapi-ts', '@hey-api/openapi-ts', 'typescript@~6.0'] as const;
 
 const STRICT = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
@@ -184,7 +184,7 @@ const openapiPythonClient: Client = {
     );
     const steps = [judge('generate', findComplaints(output + errors, code))];
     const mypy = await runProgram(join(programs, 'python'), ['-m', 'mypy', '--strict', work]);
-    // The generator's own file is not made of the description, and is not strict.
+    // The generator's support file does not depend on the description and is not strict.
     const faults = mypy.output.split('\n').filter((line) => /: error:/.test(line));
     const ours = faults.filter((line) => !line.includes('/gateway_client/client.py:'));
     steps.push(judge('check strictly', endOf(ours.join('\n') || mypy.errors)));
@@ -195,7 +195,7 @@ const openapiPythonClient: Client = {
   },
 };
 
-/** What a generator says of operations and schemas that it could not take. */
+/** Returns a generator's complaints about operations and schemas that it could not handle. */
 function findComplaints(printed: string, code: number | null): string {
   return code === 0 && !/warning|skipp|unsupported|unable|error/i.test(printed)
     ? ''
@@ -203,8 +203,8 @@ function findComplaints(printed: string, code: number | null): string {
 }
 
 /**
- * Passes requests on to the gateway, each as if from an address of its own: how many without a valid
- * key one may send is limited by address.
+ * Forwards requests to the gateway, each as if from a different address, since requests without a valid key
+ * are limited per address.
  */
 async function startForwarder(url: string): Promise<{ url: string; close(): void }> {
   const server = http.createServer((request, response) => {
@@ -226,8 +226,8 @@ async function startForwarder(url: string): Promise<{ url: string; close(): void
 }
 
 /**
- * The description with streams of any events. This tester takes the schema of a stream for one of an
- * event with its `data` as text; what the data are is held by test/e2e/stream-schemas.e2e-spec.ts.
+ * Returns the description with untyped stream events. This tester expects a stream's schema to describe an
+ * event with its `data` as text. test/e2e/stream-schemas.e2e-spec.ts checks the data.
  */
 function withOpenEvents(description: string): string {
   return description.replaceAll(
@@ -246,7 +246,7 @@ const schemathesis: Client = {
     const forwarder = await startForwarder(target.url);
     const file = await saveDescription(folder, target);
     await writeFile(file, withOpenEvents(await readFile(file, 'utf8')));
-    // All checks are on by themselves; naming them here would overrule the file.
+    // All checks are enabled by default; naming them here would override the file.
     const config = ['--config-file', join(PROGRAMS, 'schemathesis.toml')];
     const run = ['run', file, '--url', forwarder.url, '--seed', '1', '--max-examples', '10'];
     const key = ['-H', `Authorization: Bearer ${target.apiKey}`];
@@ -262,7 +262,7 @@ const schemathesis: Client = {
   },
 };
 
-/** What reads the OpenAPI description: a linter, generators of clients, and a tester. */
+/** Tools that read the OpenAPI description: a linter, client generators and a tester. */
 export const DESCRIPTION_CLIENTS: readonly Client[] = [
   redocly,
   heyApi,

@@ -6,7 +6,7 @@ import { mustRun, runReporting, type Client } from './run-client.js';
 
 const PROGRAMS = fileURLToPath(new URL('.', import.meta.url));
 
-/** A virtual environment of Python below the folder, with these packages. @returns its programs' folder */
+/** Creates a Python virtual environment below the folder with these packages. @returns its programs' folder */
 export async function installPython(folder: string, packages: readonly string[]): Promise<string> {
   const programs = join(folder, 'bin');
   const stamp = join(folder, 'installed');
@@ -19,7 +19,7 @@ export async function installPython(folder: string, packages: readonly string[])
   return programs;
 }
 
-/** @param packages each client has an environment of its own, since their wishes contradict each other */
+/** @param packages each client has its own environment, since their requirements conflict */
 const python = (name: string, ...packages: string[]): Client => ({
   name: `Python: ${name}`,
   needs: ['python3'],
@@ -31,7 +31,7 @@ const python = (name: string, ...packages: string[]): Client => ({
       join(folder, name, 'bin/python'),
       [join(PROGRAMS, 'python', `${name.replaceAll('-', '_')}_client.py`)],
       target,
-      // Prices are part of the package; asking the network for them would only take time.
+      // Prices are part of the package; downloading them would only take time.
       { env: { LITELLM_LOCAL_MODEL_COST_MAP: 'True', PYTHONDONTWRITEBYTECODE: '1' } },
     ),
 });
@@ -84,11 +84,11 @@ const java: Client = {
     }),
 };
 
-/** Libraries, each by a small program that calls what the library has. */
+/** Libraries, each with a small program that calls its API. */
 export const PROGRAM_CLIENTS: readonly Client[] = [
   python('openai', 'openai'),
   python('anthropic', 'anthropic'),
-  // It needs the other one for tools, and does not say so.
+  // It needs `mcp` for tools without declaring it.
   python('litellm', 'litellm', 'mcp'),
   python('langchain', 'langchain-openai', 'langchain-anthropic'),
   python('pydantic-ai', 'pydantic-ai-slim[openai,anthropic]'),

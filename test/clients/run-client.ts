@@ -2,32 +2,32 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where the gateway is that clients are pointed at, and what it has. */
+/** The gateway that clients call, and its models. */
 export interface Target {
   readonly url: string;
   readonly apiKey: string;
-  /** Aliases, one for each vendor. */
+  /** One alias per vendor. */
   readonly models: readonly string[];
-  /** What every model says in the end. */
+  /** The final text of every model. */
   readonly text: string;
 }
 
-/** How one call of a client ended. */
+/** The result of one call of a client. */
 export interface CallResult {
-  /** What was called, as `chat, streamed`. */
+  /** Name of the call, such as `chat, streamed`. */
   readonly call: string;
   /** The model, or `-` for a call that needs none. */
   readonly model: string;
-  /** Null: it went as it should. */
+  /** Null if the call succeeded. */
   readonly failure: string | null;
 }
 
-/** A program that somebody else wrote, and how it is had and run here. */
+/** A third-party program, and how to install and run it. */
 export interface Client {
   readonly name: string;
-  /** The tools that have to be on the `PATH`; without them the client is left out. */
+  /** Tools that must be on the `PATH`; the client is skipped without them. */
   readonly needs: readonly string[];
-  /** Installs it below the folder, which is kept for the next run. */
+  /** Installs it below the folder, which is kept between runs. */
   install(folder: string): Promise<void>;
   run(folder: string, target: Target): Promise<CallResult[]>;
 }
@@ -38,17 +38,17 @@ export interface Finished {
   readonly errors: string;
 }
 
-/** The variables of the machine, without those that would lead a client anywhere else than here. */
+/** Returns the environment without variables that would point a client elsewhere. */
 export function neutralEnvironment(more: Record<string, string> = {}): Record<string, string> {
-  const kept = Object.entries(process.env).flatMap(([name, value]) =>
+  const entries = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(ANTHROPIC|CLAUDE|CODEX|OPENAI|LITELLM|NODE_OPTIONS|JEST)/.test(name)
       ? []
       : [[name, value] as const],
   );
-  return { ...Object.fromEntries(kept), ...more };
+  return { ...Object.fromEntries(entries), ...more };
 }
 
-/** Runs a program to its end, or kills it with its children after so long. */
+/** Runs a program to its end, or kills it with its children after a limit. */
 export function runProgram(
   command: string,
   parameters: readonly string[],
@@ -64,7 +64,7 @@ export function runProgram(
     let output = '';
     let errors = '';
     const limit = setTimeout(() => {
-      errors += '\nIt took too long and was stopped.';
+      errors += '\nIt exceeded the time limit and was stopped.';
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     }, options.limitMs ?? 300_000);
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -77,7 +77,7 @@ export function runProgram(
   });
 }
 
-/** The same for a program that has to succeed. @throws Error with the end of what it printed */
+/** Runs a program that must succeed. @throws Error with the end of its output */
 export async function mustRun(...call: Parameters<typeof runProgram>): Promise<string> {
   const { code, output, errors } = await runProgram(...call);
   if (code === 0) return output;
@@ -88,7 +88,7 @@ export function endOf(text: string): string {
   return text.trim().slice(-1_000);
 }
 
-/** Runs a program of this folder, which tells its results in lines of JSON. */
+/** Runs a program of this folder, which prints its results as lines of JSON. */
 export async function runReporting(
   command: string,
   parameters: readonly string[],
@@ -115,7 +115,7 @@ export async function runReporting(
   return [...results, { call: 'the program', model: '-', failure: endOf(errors) }];
 }
 
-/** Those of the tools that are not on the `PATH`. */
+/** Returns the tools that are not on the `PATH`. */
 export function findMissing(tools: readonly string[]): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return tools.filter((tool) => !folders.some((folder) => existsSync(join(folder, tool))));

@@ -1,14 +1,14 @@
 import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js';
 import type { FleetMember } from '../contract/vendor-fleet.js';
 
-/** What every model says once it has no tool to call. */
+/** Every model's final text, once it has no tool to call. */
 export const TEXT = 'Sunny, and it is half past twelve.';
 
-/** A command for agents that have a shell, and what shows that they ran it. */
+/** A command for agents with a shell, and its output. */
 export const COMMAND = 'expr 40 + 2000';
 export const COMMAND_OUTPUT = '2040';
 
-/** How the shells of agents are called, and what each takes. */
+/** Names of the agents' shell tools, and their arguments. */
 const SHELLS: Record<string, object> = {
   Bash: { command: COMMAND, description: 'Adds two numbers' },
   exec_command: { cmd: COMMAND },
@@ -16,18 +16,18 @@ const SHELLS: Record<string, object> = {
   shell_command: { command: COMMAND },
 };
 
-/** The one that every other tool takes, as the programs of this folder define theirs. */
+/** The arguments of every other tool, as the programs of this folder define theirs. */
 const ARGUMENTS = { city: 'Zürich', days: 2 };
 
 const USAGE = { input: 100, output: 20 };
 
 /**
- * Has a fake vendor answer like a model: it calls a tool where it is given one, a shell only when it
- * is asked to, and says the same text to everything else.
+ * Makes a fake vendor answer like a model: it calls a tool if there is one, a shell only when asked to, and
+ * otherwise returns the same text.
  */
 export function answerLikeAModel(member: FleetMember): void {
   member.respond((spelling, call) => {
-    // Whoever asks how the vendor is sends nothing.
+    // Health checks have no body.
     if (call.body.length === 0) return { status: 200, headers: {}, body: Buffer.from('{}') };
     const request = spelling.readRequest(call);
     const answer = answerTo(request);
@@ -37,9 +37,9 @@ export function answerLikeAModel(member: FleetMember): void {
 
 function answerTo({ turns, tools }: ReadRequest): ScriptedAnswer {
   const isDone = turns.some(({ toolResults }) => toolResults.length > 0);
-  const asked = turns.map(({ text }) => text).join('\n');
+  const prompt = turns.map(({ text }) => text).join('\n');
   const shell = tools.find((name) => Object.hasOwn(SHELLS, name));
-  const name = shell === undefined ? tools[0] : asked.includes(COMMAND) ? shell : undefined;
+  const name = shell === undefined ? tools[0] : prompt.includes(COMMAND) ? shell : undefined;
   if (isDone || name === undefined) return { text: TEXT, finish: 'stop', usage: USAGE };
   const toolCall = { id: 'call_one', name, arguments: JSON.stringify(SHELLS[name] ?? ARGUMENTS) };
   return { toolCalls: [toolCall], finish: 'tool_calls', usage: USAGE };

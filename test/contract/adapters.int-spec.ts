@@ -16,7 +16,7 @@ const CASES = [
   ...BROKEN_CASES,
   ...TRANSPORT_CASES,
 ];
-const SAME = 'a conversation with tools that goes like at every other vendor';
+const SAME = 'a conversation with tools that matches every other vendor';
 
 const report = new ContractReport();
 afterAll(() => report.print());
@@ -44,7 +44,7 @@ describe.each(ALL_VENDORS)('the adapter of $name', (vendor) => {
 describe('a conversation of two turns with parallel tools', () => {
   const [first, ...others] = ALL_VENDORS;
 
-  /** The two turns as each vendor's adapter tells them. */
+  /** Returns both turns as each vendor's adapter reports them. */
   async function converse(bench: ContractBench, streamed: boolean): Promise<object[]> {
     const opening = await bench.answered(TWO_CALLS, streamed, { prompt: firstTurn() });
     const ids = opening.answer.toolCalls.map((call) => call.id);
@@ -61,10 +61,10 @@ describe('a conversation of two turns with parallel tools', () => {
       const benches = [await ContractBench.start(first!), await ContractBench.start(vendor)];
       try {
         await report.note(vendor.name, SAME, kind, async () => {
-          const [expected, told] = await Promise.all(
+          const [expected, actual] = await Promise.all(
             benches.map((bench) => converse(bench, kind === 'streamed')),
           );
-          expect(told).toEqual(expected);
+          expect(actual).toEqual(expected);
         });
       } finally {
         await Promise.all(benches.map((bench) => bench.close()));

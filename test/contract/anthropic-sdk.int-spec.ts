@@ -25,8 +25,8 @@ const REQUEST = {
   messages: [{ role: 'user' as const, content: 'Hi' }],
 };
 
-/** The vendor's own client is the judge of whether its answers are spelled right here. */
-describe('the spelling of answers, read by @anthropic-ai/sdk', () => {
+/** The vendor's own client verifies that answers are encoded correctly here. */
+describe('encoded answers, read by @anthropic-ai/sdk', () => {
   let server: ScriptedServer;
   let client: Anthropic;
 
@@ -109,7 +109,7 @@ describe('the spelling of answers, read by @anthropic-ai/sdk', () => {
     expect(error).toMatchObject({ status, type, requestID: 'req_1' });
   });
 
-  it('that fail after they have begun', async () => {
+  it('that fail after they have started', async () => {
     const failure = anthropicVendor.streamFailure!('Hello');
     server.script = reply(failure.status, failure.headers, failure.body);
     const stream = await client.messages.create({ ...REQUEST, stream: true });
@@ -121,7 +121,7 @@ describe('the spelling of answers, read by @anthropic-ai/sdk', () => {
     expect(seen).toEqual(['message_start', 'content_block_start', 'content_block_delta']);
   });
 
-  it('and of requests: what the client sends is read back as what was asked', async () => {
+  it('and requests: the client’s requests are parsed back to the options', async () => {
     const { status, headers, body } = anthropicVendor.whole(ANSWER);
     server.script = reply(status, headers, body);
     await client.messages.create({
@@ -163,7 +163,7 @@ describe('the spelling of answers, read by @anthropic-ai/sdk', () => {
     });
   });
 
-  it('and the adapter’s requests say the same as the client’s', async () => {
+  it('and the adapter’s requests equal the client’s', async () => {
     const { status, headers, body } = anthropicVendor.whole(ANSWER);
     server.script = reply(status, headers, body);
     const transport = new HttpTransport(1_000);

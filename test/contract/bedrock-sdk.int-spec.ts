@@ -69,7 +69,7 @@ const input: ConverseCommandInput = {
 };
 
 describe("the vendor's own SDK", () => {
-  it('reads a whole answer as it was scripted', async () => {
+  it('reads a whole answer as scripted', async () => {
     send(bedrockVendor.whole(answer));
     const read = await client.send(new ConverseCommand(input));
     expect(read.output?.message?.content).toEqual([
@@ -82,7 +82,7 @@ describe("the vendor's own SDK", () => {
     expect(read.usage).toMatchObject(usage);
   });
 
-  it('reads a streamed answer as it was scripted', async () => {
+  it('reads a streamed answer as scripted', async () => {
     send(bedrockVendor.stream(answer));
     const { stream } = await client.send(new ConverseStreamCommand(input));
     const events: ConverseStreamOutput[] = [];
@@ -179,7 +179,7 @@ describe('a request of the adapter', () => {
       false,
     ],
     ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/it's(a)*!", true],
-  ])('for %s, streamed %s, is what the official SDK sends', async (model, stream) => {
+  ])('for %s, streamed %s, equals the official SDK’s', async (model, stream) => {
     const { ours, theirs } = await callsOf(model, stream);
     expect([ours.method, ours.path]).toEqual([theirs.method, theirs.path]);
     expect(JSON.parse(ours.body.toString())).toEqual(JSON.parse(theirs.body.toString()));
@@ -187,12 +187,12 @@ describe('a request of the adapter', () => {
       expect([name, ours.headers[name]]).toEqual([name, theirs.headers[name]]);
     }
     expect(scopeOf(ours)).toBe(scopeOf(theirs));
-    // Both by one recomputation: that it confirms the SDK's signature shows what it is worth.
+    // The recomputation must confirm the SDK's signature as well, which validates it.
     expect(await recompute(theirs)).toBe(theirs.headers.authorization);
     expect(await recompute(ours)).toBe(ours.headers.authorization);
   });
 
-  it('would not pass with another secret, path or body', async () => {
+  it('fails with another secret, path or body', async () => {
     const { ours } = await callsOf(bedrockVendor.upstreamModel, false);
     const { authorization } = ours.headers;
     expect(await recompute(ours, 'another secret')).not.toBe(authorization);
@@ -202,7 +202,7 @@ describe('a request of the adapter', () => {
     expect(await recompute({ ...ours, body: Buffer.from('{}') })).not.toBe(authorization);
   });
 
-  it('to probe the account is signed as well', async () => {
+  it('is signed when it probes the account', async () => {
     server.script = reply(200, { 'content-type': 'application/json' }, Buffer.from('{}'));
     await adapter.probe({ limits: LONG_LIMITS, signal: new AbortController().signal });
     const call = server.calls.at(-1)!;
@@ -211,19 +211,19 @@ describe('a request of the adapter', () => {
   });
 });
 
-/** The SDK takes bytes where the wire has base64. */
+/** Converts base64 from the wire to the bytes that the SDK expects. */
 function withBytes(body: Buffer): Omit<ConverseCommandInput, 'modelId'> {
   return JSON.parse(body.toString(), (key, value: unknown) =>
     key === 'bytes' ? Buffer.from(value as string, 'base64') : value,
   ) as Omit<ConverseCommandInput, 'modelId'>;
 }
 
-/** Day, region and service that a request is signed for. */
+/** Returns the day, region and service that a request is signed for. */
 function scopeOf({ headers }: RecordedCall): string | undefined {
   return /Credential=([^,]+)/.exec(headers.authorization ?? '')?.[1];
 }
 
-/** The authorization of a received request, worked out anew from what was received. */
+/** Recomputes the authorization of a received request. */
 async function recompute(
   { method, path, headers, body }: RecordedCall,
   secretAccessKey = CREDENTIALS.secretAccessKey,

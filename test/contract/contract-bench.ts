@@ -11,7 +11,7 @@ import { reply, startScriptedServer, type ScriptedServer } from './scripted-serv
 
 const LIMITS = { firstByteMs: 30_000, idleMs: 30_000, requestMs: 60_000 };
 
-/** A model's answer as its caller would see it, in no dialect. */
+/** A model's answer as its caller would see it, independent of dialects. */
 export interface BenchAnswer {
   text: string;
   reasoning: string;
@@ -20,7 +20,7 @@ export interface BenchAnswer {
   usage: Usage | undefined;
 }
 
-/** What came of a call: the answer so far, and the failure that ended it. */
+/** The result of a call: the answer so far, and the failure that ended it. */
 export interface Outcome {
   answer: BenchAnswer;
   failure: UpstreamError | undefined;
@@ -33,7 +33,7 @@ export interface AskOptions {
   onEvent?: (event: CanonicalEvent) => void;
 }
 
-/** One vendor's adapter over a real transport, before a server that answers as the case says. */
+/** One vendor's adapter over a real transport, with a server that answers as the case says. */
 export class ContractBench {
   private constructor(
     readonly vendor: ContractVendor,
@@ -55,17 +55,17 @@ export class ContractBench {
     await this.server.close();
   }
 
-  /** How the vendor spells an answer. */
-  spell(answer: ScriptedAnswer, streamed: boolean): Reply {
+  /** Encodes an answer like the vendor. */
+  encode(answer: ScriptedAnswer, streamed: boolean): Reply {
     return streamed ? this.vendor.stream(answer) : this.vendor.whole(answer);
   }
 
-  /** Lets the server give this answer, and asks. */
+  /** Sets the server's answer and calls the adapter. */
   answered(answer: ScriptedAnswer, streamed: boolean, options?: AskOptions): Promise<Outcome> {
-    return this.replied(this.spell(answer, streamed), streamed, options);
+    return this.replied(this.encode(answer, streamed), streamed, options);
   }
 
-  /** Lets the server send these bytes in one piece, and asks. */
+  /** Makes the server send these bytes in one piece and calls the adapter. */
   replied(
     { status, headers, body }: Reply,
     streamed: boolean,
@@ -75,7 +75,7 @@ export class ContractBench {
     return this.ask(streamed, options);
   }
 
-  /** Lets the server send these pieces one by one, and asks. */
+  /** Makes the server send these pieces one by one and calls the adapter. */
   piecemeal(
     { status, headers }: Reply,
     pieces: readonly Buffer[],
@@ -86,7 +86,7 @@ export class ContractBench {
     this.server.script = async (_call, response) => {
       response.writeHead(status, headers);
       response.flushHeaders();
-      // Each write is a chunk of its own to the reader, however the network joins them.
+      // The reader gets each write as one chunk, however the network joins them.
       for (const piece of pieces) {
         await new Promise<void>((resolve) => response.write(piece, () => resolve()));
       }
@@ -96,18 +96,18 @@ export class ContractBench {
     return this.ask(streamed, options);
   }
 
-  /** @throws whatever is no failure of the vendor */
+  /** @throws errors that are not failures of the vendor */
   async ask(streamed: boolean, options: AskOptions = {}): Promise<Outcome> {
     const { prompt, request, signal = new AbortController().signal, onEvent } = options;
     const answer = new AnswerCollector();
-    const asked = canonicalRequest(prompt, {
+    const canonical = canonicalRequest(prompt, {
       dialect: this.vendor.callerDialect ?? 'chat',
       stream: streamed,
       maxOutputTokens: 256,
       ...request,
     });
     const events = this.adapter.generate({
-      request: asked,
+      request: canonical,
       alias: 'some/model',
       upstreamModel: this.vendor.upstreamModel,
       limits: LIMITS,
@@ -153,7 +153,7 @@ class AnswerCollector {
         this.argumentTexts[event.index] += event.text;
         return;
       case 'finish':
-        if (this.answer.finish !== undefined) throw new Error('an answer that ends twice');
+        if (this.answer.finish !== undefined) throw new Error('an answer ends twice');
         this.answer.finish = event.reason;
         return;
       case 'usage':
@@ -162,11 +162,11 @@ class AnswerCollector {
       case 'start':
         return;
       default:
-        throw new Error(`an adapter that translates yields ${event.type}`);
+        throw new Error(`a translating adapter yields ${event.type}`);
     }
   }
 
-  /** Arguments are read only where the answer ended: else they may be half. */
+  /** Parses arguments only if the answer ended, since they may be incomplete otherwise. */
   collected(): BenchAnswer {
     if (this.answer.finish === undefined) return this.answer;
     const toolCalls = this.answer.toolCalls.map((call, index) => ({

@@ -1,12 +1,12 @@
 import type { ContractBench } from './contract-bench.js';
 import type { ContractVendor } from './contract-vendor.js';
 
-/** One demand on every adapter. */
+/** One requirement for every adapter. */
 export interface ContractCase {
   name: string;
-  /** Where the demand makes sense for one kind of answer only. */
+  /** Set if the requirement applies to one kind of answer only. */
   only?: 'whole' | 'streamed';
-  /** Whether a vendor is able to be in this situation; by default every one is. */
+  /** Whether the situation can occur at a vendor; by default it can. */
   appliesTo?: (vendor: ContractVendor) => boolean;
   /** Takes longer than the usual time limit of a test. */
   timeoutMs?: number;

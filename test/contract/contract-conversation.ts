@@ -4,7 +4,7 @@ import type { ScriptedAnswer } from './contract-vendor.js';
 
 export const SYSTEM = 'Be brief.';
 export const QUESTION = 'What is the weather, and the time?';
-/** What the two tools give back. */
+/** The results of the two tools. */
 export const RESULTS: readonly string[] = ['Sunny, 21 degrees.', '12:30'];
 
 export const USAGE = { input: 100, output: 50, cacheRead: 40, reasoning: 20 };
@@ -34,19 +34,19 @@ export const TWO_CALLS: ScriptedAnswer = {
   usage: USAGE,
 };
 
-/** What the vendor says to the tools' results. */
+/** The vendor's answer to the tools' results. */
 export const LAST_WORD: ScriptedAnswer = {
   text: 'Sunny, and it is half past twelve.',
   finish: 'stop',
   usage: { input: 180, output: 12 },
 };
 
-/** The conversation up to the tools' calls. */
+/** The conversation before the tool calls. */
 export function firstTurn(): PromptOverrides {
-  return { messages: [system(), asked()], tools: TOOLS };
+  return { messages: [system(), question()], tools: TOOLS };
 }
 
-/** The conversation with the tools' results, the calls having come with these ids. */
+/** The conversation with the tools' results, for calls with these ids. */
 export function secondTurn(ids: readonly string[], ...more: CanonicalMessage[]): PromptOverrides {
   const calls = TWO_CALLS.toolCalls!.map((call, index) => ({
     type: 'tool_call' as const,
@@ -61,7 +61,7 @@ export function secondTurn(ids: readonly string[], ...more: CanonicalMessage[]):
   }));
   const messages: CanonicalMessage[] = [
     system(),
-    asked(),
+    question(),
     { role: 'assistant', parts: [{ type: 'text', text: TWO_CALLS.text! }, ...calls] },
     { role: 'tool', parts: results },
     ...more,
@@ -73,6 +73,6 @@ function system(): CanonicalMessage {
   return { role: 'system', parts: [{ type: 'text', text: SYSTEM }] };
 }
 
-function asked(): CanonicalMessage {
+function question(): CanonicalMessage {
   return { role: 'user', parts: [{ type: 'text', text: QUESTION }] };
 }

@@ -5,9 +5,8 @@ import type { AdapterTools } from '../../src/vendors/vendor.js';
 import type { RecordedCall } from './scripted-server.js';
 
 /**
- * A vendor as the contract suite sees it: how its answers are spelled on the wire. One file per
- * vendor implements this with pure functions; a scripted server sends what they return, and the
- * vendor's own SDK reads it in the proof that the spelling is right.
+ * A vendor's wire format for the contract suite. One file per vendor implements it with pure functions. A
+ * scripted server sends their results, and the vendor's own SDK reads them to prove the format right.
  */
 export interface ContractVendor {
   /** The row's name in the suite's output. */
@@ -22,49 +21,46 @@ export interface ContractVendor {
   stream(answer: ScriptedAnswer): Reply & { pieces: Buffer[] };
   /** A failed answer in the vendor's own shape. */
   failure(kind: FailureKind): Reply;
-  /** A stream that has begun with `text` and then reports a failure in-band, where the vendor can. */
+  /** A stream that starts with `text` and then reports a failure in-band, if the vendor can. */
   streamFailure?(text: string): Reply;
-  /** What the vendor was asked, in terms that are the same for all vendors. */
+  /** Parses the vendor's request into terms shared by all vendors. */
   readRequest(call: RecordedCall): ReadRequest;
-  /**
-   * What the suite's requests claim to be written in: a dialect that the adapter translates rather
-   * than passes through. By default `chat`.
-   */
+  /** The dialect that the suite's requests claim, which the adapter must translate; by default `chat`. */
   callerDialect?: Dialect;
-  /** Whether the vendor says how many of the output tokens were reasoning. */
+  /** Whether the vendor reports how many output tokens were reasoning. */
   countsReasoning?: boolean;
-  /** What an entry of the providers file says of it, for tests of the whole gateway. */
+  /** Its entry in the providers file, for tests of the whole gateway. */
   provider?: {
     adapter: string;
     type: ProviderType;
-    /** What follows the server's origin in `base_url`. */
+    /** The path in `base_url` after the server's origin. */
     basePath?: string;
     settings?: Record<string, string>;
   };
 }
 
-/** An answer in terms that every vendor can spell. */
+/** An answer in terms that every vendor can encode. */
 export interface ScriptedAnswer {
   text?: string;
   /** Several pieces of text in a stream; `text` is their sum. */
   reasoning?: {
     text: string;
     signature?: string;
-    /** The thought itself, encrypted, from vendors that may give it in place of its text. */
+    /** The encrypted reasoning, from vendors that may send it instead of text. */
     encrypted?: string;
   };
-  /** With the signature on a call, from vendors that signature calls. */
+  /** Includes a signature for vendors that sign calls. */
   toolCalls?: { id: string; name: string; arguments: string; signature?: string }[];
   finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
   usage: {
-    /** All input tokens, cached ones included. */
+    /** All input tokens, including cached ones. */
     input: number;
-    /** All output tokens, reasoning included. */
+    /** All output tokens, including reasoning. */
     output: number;
     cacheRead?: number;
     reasoning?: number;
   };
-  /** Leaves the finish reason out of the answer: it breaks off. */
+  /** Omits the finish reason, so that the answer is incomplete. */
   withoutFinish?: boolean;
 }
 
@@ -82,7 +78,7 @@ export interface Reply {
   body: Buffer;
 }
 
-/** A request as any vendor gets it, read back from its own spelling. */
+/** A request parsed from a vendor's wire format. */
 export interface ReadRequest {
   system: string;
   /** Roles in order, with texts and tool parts. */

@@ -3,10 +3,9 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { VendorFleet } from './vendor-fleet.js';
 
 /**
- * A fleet for the suite that this is called in. Its calls are forgotten before each test, and its books have to
- * be sound at the end.
+ * Starts a fleet for the calling suite. Clears its calls before each test and checks its ledger at the end.
  *
- * @param onStart is given it before the first test
+ * @param onStart gets the fleet before the first test
  */
 export function startFleet(onStart: (fleet: VendorFleet) => void): void {
   let fleet: VendorFleet;

@@ -15,23 +15,23 @@ import { CHAT_FEATURES, doWork, type KindContract, type Outcome } from './kinds/
 import { reply, startScriptedServer, type Script, type ScriptedServer } from './scripted-server.js';
 
 const KEY = 'key-of-the-contract-suite';
-/** A chat fails alike, whatever was asked of it. */
+/** Chat failures do not depend on the feature, so one chat contract suffices. */
 const NETWORKED = ALL_KINDS.filter(
   ({ answers, feature }) => answers.length > 0 && feature === undefined,
 );
 const TITLE = '$kind at $vendor';
 
 const ERRORS = 'errors';
-/** Of the table, with `text` for a chat that is nothing else. */
+/** Columns of the table; `text` is a chat without further features. */
 const COLUMNS = ['text', ...CHAT_FEATURES, ...VENDOR_KINDS.slice(1), ERRORS];
 
-/** By vendor and column: how many cases went well, of how many, and which the vendor refuses. */
+/** By vendor and column: passed cases, all cases, and whether the vendor rejects them. */
 const verdicts = new Map<string, { passed: number; all: number; isRefused: boolean }>();
 const nameOf = ({ vendor, kind }: Pick<KindContract, 'vendor' | 'kind'>) => `${vendor} ${kind}`;
 const columnOf = ({ kind, feature }: KindContract): string =>
   kind === 'chat' ? (feature ?? 'text') : kind;
 
-describe('the kinds of work that vendors offer', () => {
+describe('kinds of work that vendors offer', () => {
   let server: ScriptedServer;
   let transport: HttpTransport;
   let folder: string;
@@ -55,7 +55,7 @@ describe('the kinds of work that vendors offer', () => {
     printTable();
   });
 
-  /** Does the work before a server that answers so. */
+  /** Does the work with a server that gives these answers. */
   function work(
     contract: KindContract,
     script: Script,
@@ -94,13 +94,13 @@ describe('the kinds of work that vendors offer', () => {
     expect(withoutContract(vendor)).toEqual([]);
   });
 
-  it('miss one as soon as a vendor offers more', () => {
+  it('lack a contract as soon as a vendor offers more', () => {
     expect(withoutContract(imaginary)).toEqual(['imaginary chat']);
     const bold: Vendor = { ...vendorOf('anthropic')!, kinds: ['chat', 'video'] };
     expect(withoutContract(bold)).toEqual(['anthropic video']);
   });
 
-  it('are offered by the vendor that a contract is with', () => {
+  it('are offered by the vendor of their contract', () => {
     const offered = VENDORS.flatMap(({ id: vendor, kinds }) =>
       kinds.map((kind) => nameOf({ vendor, kind })),
     );
@@ -108,9 +108,9 @@ describe('the kinds of work that vendors offer', () => {
   });
 
   it.each(ALL_KINDS.map((contract) => ({ ...contract, what: columnOf(contract) })))(
-    '$what at $vendor is done',
+    '$what at $vendor succeeds',
     noted(async (contract) => {
-      const { answers, expected, told, isRefused } = contract;
+      const { answers, expected, sent: sent, isRefused } = contract;
       const working = work(contract, (call, response) => {
         const { status, headers, body } = answers[server.calls.length - 1]!;
         return reply(status, headers, body)(call, response);
@@ -122,7 +122,7 @@ describe('the kinds of work that vendors offer', () => {
       }
       const outcome = await working;
       expect(server.calls).toHaveLength(answers.length);
-      if (told !== undefined) expect(server.calls[0]!.body.toString()).toContain(told);
+      if (sent !== undefined) expect(server.calls[0]!.body.toString()).toContain(sent);
       if (!expected) return expect(outcome.content).not.toHaveLength(0);
       expect(outcome.content).toEqual(expected.content);
       if (expected.usage) expect(outcome.usage).toMatchObject(expected.usage);
@@ -131,7 +131,7 @@ describe('the kinds of work that vendors offer', () => {
   );
 
   it.each(NETWORKED)(
-    `${TITLE} is left to others while the vendor is busy`,
+    `${TITLE} falls back while the vendor is busy`,
     noted(async (contract) => {
       await expect(work(contract, failed(429))).rejects.toMatchObject({ failure: 'rate_limited' });
       expect(server.calls).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('the kinds of work that vendors offer', () => {
   );
 
   it.each(NETWORKED)(
-    `${TITLE} is the operator's to repair when the key is refused, and the key stays secret`,
+    `${TITLE} fails as the operator's fault when the key is rejected, and keeps the key secret`,
     noted(async (contract) => {
       const refused = work(contract, failed(401));
       await expect(refused).rejects.toMatchObject({ failure: 'operator' });
@@ -148,7 +148,7 @@ describe('the kinds of work that vendors offer', () => {
   );
 
   it.each(NETWORKED)(
-    `${TITLE} is not done by a page that a proxy shows`,
+    `${TITLE} does not accept a proxy's web page`,
     noted(async (contract) => {
       const page = Buffer.from('<html>Welcome</html>');
       const working = work(contract, reply(200, { 'content-type': 'text/html' }, page));
@@ -175,29 +175,29 @@ describe('the kinds of work that vendors offer', () => {
       const leaving = new AbortController();
       const working = work(contract, () => leaving.abort(), leaving.signal);
       await expect(working).rejects.toThrow();
-      await within(10_000, server.calls[0]!.hungUp);
+      await within(30_000, server.calls[0]!.hungUp);
     }, ERRORS),
   );
 });
 
-/** What a vendor offers and no contract covers. */
+/** Returns kinds that a vendor offers without a contract. */
 function withoutContract({ id: vendor, kinds }: Vendor): string[] {
   const covered = ALL_KINDS.map(nameOf);
   return kinds.map((kind) => nameOf({ vendor, kind })).filter((name) => !covered.includes(name));
 }
 
-/** What of the table a vendor offers. */
+/** Returns whether a vendor offers a column of the table. */
 function offers({ id, kinds }: Vendor, column: string): boolean {
   if (column === ERRORS) return ALL_KINDS.some(isOf(id));
   const isChat = column === 'text' || CHAT_FEATURES.some((feature) => feature === column);
   return kinds.some((kind) => (isChat ? kind === 'chat' : kind === column));
 }
 
-/** Whether a contract is with a vendor that can fail. */
+/** Returns whether a contract is with this vendor. */
 const isOf = (id: string) => (contract: KindContract) =>
   contract.vendor === id && contract.answers.length > 0;
 
-/** Vendors by what they offer, with the cases that went well; `-` is what a vendor does not offer. */
+/** Prints vendors by kind with the passed cases; `-` marks kinds that a vendor does not offer. */
 function printTable(): void {
   const rows = VENDORS.map((vendor) => [
     vendor.id,
@@ -211,6 +211,6 @@ function printTable(): void {
       return all === 1 ? 'ok' : `${all} ok`;
     }),
   ]);
-  // Not by way of the console, which the test runner decorates line by line.
+  // Bypasses the console, which Jest decorates line by line.
   process.stdout.write(`\n${formatTable([['vendor', ...COLUMNS], ...rows]).join('\n')}\n\n`);
 }

@@ -19,7 +19,7 @@ import { reply, startScriptedServer, type ScriptedServer } from './scripted-serv
 
 const KEY = 'key-of-the-contract-suite';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
-describe('media of OpenAI', () => {
+describe('OpenAI media', () => {
   let server: ScriptedServer;
   let transport: HttpTransport;
   let adapter: OpenAiAdapter;
@@ -48,7 +48,7 @@ describe('media of OpenAI', () => {
     await server.close();
   });
 
-  const say = (status: number, body: object, headers: Record<string, string> = {}): void => {
+  const answer = (status: number, body: object, headers: Record<string, string> = {}): void => {
     const json = { 'content-type': 'application/json', ...headers };
     server.script = reply(status, json, Buffer.from(JSON.stringify(body)));
   };
@@ -59,7 +59,7 @@ describe('media of OpenAI', () => {
   const ask = (operation = 'video_123'): Promise<MediaProgress> =>
     adapter.pollMedia({ ...mediaCall(videoRequest(), 'sora-2'), operation });
   const body = (index = 0): unknown => JSON.parse(server.calls[index]!.body.toString());
-  /** Fields of a form, whoever spelled it. */
+  /** Returns the fields of a form, from either client. */
   const form = async (index: number): Promise<Record<string, string>> => {
     const { headers, body: bytes } = server.calls[index]!;
     const response = new Response(new Uint8Array(bytes), {
@@ -68,9 +68,9 @@ describe('media of OpenAI', () => {
     return Object.fromEntries(await response.formData()) as Record<string, string>;
   };
 
-  describe('pictures', () => {
-    it('are asked for as the official client does', async () => {
-      say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }], usage: USAGE });
+  describe('images', () => {
+    it('are requested like the official client does', async () => {
+      answer(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }], usage: USAGE });
       const options = { size: '1024x1024', quality: 'high', background: 'opaque' } as const;
       await draw({ n: 2, ...options, output_format: 'webp', metadata: { a: '1' } });
       const theirs = await sdk.images.generate({
@@ -87,34 +87,34 @@ describe('media of OpenAI', () => {
       expect(server.calls[0]!.headers.authorization).toBe(`Bearer ${KEY}`);
     });
 
-    it('are files, and counted', async () => {
+    it('are returned as files and counted', async () => {
       const image = { b64_json: PNG.toString('base64') };
-      say(200, { created: 1, data: [image, image], usage: USAGE });
+      answer(200, { created: 1, data: [image, image], usage: USAGE });
       const done = assertDone(await draw({ n: 2 }));
       expect(done.files.map(({ contentType }) => contentType)).toEqual(['image/png', 'image/png']);
       expect(await readFiles(done)).toEqual([PNG, PNG]);
       expect(done.usage).toMatchObject({ imageCount: 2, inputTokens: 50, outputTokens: 4_160 });
     });
 
-    it('beyond those that were asked for are neither fetched nor counted', async () => {
+    it('beyond the requested number are neither fetched nor counted', async () => {
       const image = { b64_json: PNG.toString('base64') };
-      say(200, { created: 1, data: [image, image, { url: `${server.origin}/files/3.png` }] });
+      answer(200, { created: 1, data: [image, image, { url: `${server.origin}/files/3.png` }] });
       const done = assertDone(await draw({ n: 1 }));
       expect(done.files).toHaveLength(1);
       expect(done.usage).toMatchObject({ imageCount: 1 });
       expect(server.calls).toHaveLength(1);
     });
 
-    it('that are missing among others are not counted', async () => {
+    it('that are missing are not counted', async () => {
       const image = { b64_json: PNG.toString('base64') };
-      say(200, { created: 1, data: [{}, image, null, { b64_json: '', url: '' }, image] });
+      answer(200, { created: 1, data: [{}, image, null, { b64_json: '', url: '' }, image] });
       const done = assertDone(await draw({ n: 5 }));
       expect(await readFiles(done)).toEqual([PNG, PNG]);
       expect(done.usage).toMatchObject({ imageCount: 2 });
     });
 
-    it('of early models are asked for in bytes', async () => {
-      say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
+    it('of early models are requested as bytes', async () => {
+      answer(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
       const done = assertDone(await draw({ style: 'vivid' }, 'dall-e-3'));
       expect(body()).toEqual({
         model: 'dall-e-3',
@@ -126,7 +126,7 @@ describe('media of OpenAI', () => {
       expect(done.usage).toMatchObject({ imageCount: 1, inputTokens: 0 });
     });
 
-    it('that lie at the server itself are fetched without the key', async () => {
+    it('on the server itself are fetched without the key', async () => {
       server.script = (call, response) => {
         const isFile = call.path === '/files/1.png';
         const url = `${server.origin}/files/1.png`;
@@ -137,8 +137,8 @@ describe('media of OpenAI', () => {
       expect(server.calls[1]!.headers.authorization).toBeUndefined();
     });
 
-    it('that lie inside the operator’s network are out of reach', async () => {
-      say(200, { created: 1, data: [{ url: 'http://127.0.0.1:9/secret.png' }] });
+    it('inside the operator’s network are not fetched', async () => {
+      answer(200, { created: 1, data: [{ url: 'http://127.0.0.1:9/secret.png' }] });
       await expect(draw()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
     });
 
@@ -151,16 +151,16 @@ describe('media of OpenAI', () => {
       [500, {}, 'server', 'no'],
       [503, {}, 'server', 'no'],
       [502, {}, 'server', 'unknown'],
-    ])('that are refused with %d %j', async (status, error, failure, accepted) => {
-      say(status, { error: { message: `No: ${KEY}.`, param: null, ...error } });
+    ])('are rejected with %d %j', async (status, error, failure, accepted) => {
+      answer(status, { error: { message: `No: ${KEY}.`, param: null, ...error } });
       const refused = draw();
       await expect(refused).rejects.toMatchObject({ failure, accepted, status });
       await expect(refused).rejects.not.toThrow(KEY);
       expect(server.calls).toHaveLength(1);
     });
 
-    it('that a filter refuses say so in the vendor’s words, and name the prompt', async () => {
-      say(400, { error: { message: 'Rejected by the safety system.', code: 'content_filter' } });
+    it('rejected by a filter report the vendor’s message and name the prompt', async () => {
+      answer(400, { error: { message: 'Rejected by the safety system.', code: 'content_filter' } });
       await expect(draw()).rejects.toMatchObject({
         message: 'Rejected by the safety system.',
         param: 'prompt',
@@ -170,16 +170,16 @@ describe('media of OpenAI', () => {
     it.each([
       ['no JSON', Buffer.from('<html>')],
       ['nothing', Buffer.alloc(0)],
-      ['no pictures', Buffer.from('{"data":[]}')],
-      ['a picture without bytes', Buffer.from('{"data":[{}]}')],
-      ['bytes of no picture', Buffer.from('{"data":[{"b64_json":"aGVsbG8="}]}')],
+      ['without images', Buffer.from('{"data":[]}')],
+      ['an image without bytes', Buffer.from('{"data":[{}]}')],
+      ['bytes that are not an image', Buffer.from('{"data":[{"b64_json":"aGVsbG8="}]}')],
     ])('that are %s cannot be read', async (_what, bytes) => {
       server.script = reply(200, {}, bytes);
       await expect(draw()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
       expect(server.calls).toHaveLength(1);
     });
 
-    it('whose answer breaks off may have been made', async () => {
+    it('may exist although the answer was interrupted', async () => {
       server.script = (_call, response) => void response.destroy();
       await expect(draw()).rejects.toMatchObject({ failure: 'reset', accepted: 'unknown' });
       server.script = (_call, response) => {
@@ -190,8 +190,8 @@ describe('media of OpenAI', () => {
       expect(server.calls).toHaveLength(2);
     });
 
-    it('of a server that is not there were surely not made', async () => {
-      const gone = new OpenAiAdapter(
+    it('were certainly not created by an unreachable server', async () => {
+      const unreachable = new OpenAiAdapter(
         {
           id: 'x',
           name: 'X',
@@ -203,12 +203,12 @@ describe('media of OpenAI', () => {
         },
         transport,
       );
-      const asking = gone.submitMedia(mediaCall(imageRequest(), 'm'));
+      const asking = unreachable.submitMedia(mediaCall(imageRequest(), 'm'));
       await expect(asking).rejects.toMatchObject({ failure: 'connect', accepted: 'no' });
     });
 
     it.each(['image', 'mask', 'partial_images', 'svg', 'frame_count'])(
-      'are not made with %s, and nothing is asked',
+      'are rejected with %s without a call',
       async (field) => {
         await expect(draw({ [field]: 'x' })).rejects.toMatchObject({
           failure: 'unsupported',
@@ -222,7 +222,7 @@ describe('media of OpenAI', () => {
       },
     );
 
-    it('stop when nobody waits for them', async () => {
+    it('are cancelled when no caller waits', async () => {
       server.script = () => undefined;
       const aborter = new AbortController();
       const call = { ...mediaCall(imageRequest(), 'gpt-image-1-mini'), signal: aborter.signal };
@@ -230,13 +230,13 @@ describe('media of OpenAI', () => {
       await until(() => server.calls.length > 0);
       aborter.abort();
       await drawing;
-      await within(10_000, server.calls[0]!.hungUp);
+      await within(30_000, server.calls[0]!.hungUp);
     });
   });
 
   describe('videos', () => {
-    it('are asked for as the official client does', async () => {
-      say(200, VIDEO, { 'openai-poll-after-ms': '5000' });
+    it('are requested like the official client does', async () => {
+      answer(200, VIDEO, { 'openai-poll-after-ms': '5000' });
       const submitted = await film({ seconds: 8, size: '1280x720' });
       const theirs = await sdk.videos.create({
         model: 'sora-2',
@@ -249,7 +249,7 @@ describe('media of OpenAI', () => {
       expect(server.calls[0]!.path).toBe(server.calls[1]!.path);
     });
 
-    it('are asked after and fetched as the official client does', async () => {
+    it('are polled and fetched like the official client does', async () => {
       const bytes = Buffer.alloc(300_000, 7);
       server.script = (call, response) => {
         const isFile = call.path.endsWith('/content');
@@ -267,14 +267,17 @@ describe('media of OpenAI', () => {
       expect(ours).toEqual(server.calls.map(({ method, path }) => [method, path]));
     });
 
-    it.each(['queued', 'in_progress', 'something new'])('may be %s', async (status) => {
-      say(200, { ...VIDEO, status });
-      expect(await ask()).toEqual({ state: 'running', operation: 'video_123' });
-    });
+    it.each(['queued', 'in_progress', 'something new'])(
+      'are pending in status %s',
+      async (status) => {
+        answer(200, { ...VIDEO, status });
+        expect(await ask()).toEqual({ state: 'running', operation: 'video_123' });
+      },
+    );
 
-    it('may have failed, for a reason in the vendor’s words', async () => {
+    it('fail with the vendor’s message', async () => {
       const error = { code: 'moderation_blocked', message: `Not this, ${KEY}.` };
-      say(200, { ...VIDEO, status: 'failed', error });
+      answer(200, { ...VIDEO, status: 'failed', error });
       const asking = ask();
       await expect(asking).rejects.toBeInstanceOf(MediaFailedError);
       await expect(asking).rejects.toMatchObject({
@@ -283,15 +286,12 @@ describe('media of OpenAI', () => {
       });
     });
 
-    it.each([500, 404, 429])(
-      'asked after in vain (%d) are not said to have failed',
-      async (status) => {
-        say(status, { error: { message: 'Later.' } });
-        await expect(ask()).rejects.not.toBeInstanceOf(MediaFailedError);
-      },
-    );
+    it.each([500, 404, 429])('do not count as failed when polling fails (%d)', async (status) => {
+      answer(status, { error: { message: 'Later.' } });
+      await expect(ask()).rejects.not.toBeInstanceOf(MediaFailedError);
+    });
 
-    it('that break off in their download are no whole file', async () => {
+    it('are incomplete when the download is interrupted', async () => {
       server.script = (call, response) => {
         if (!call.path.endsWith('/content')) {
           response.end(JSON.stringify({ ...VIDEO, status: 'completed' }));
@@ -304,7 +304,7 @@ describe('media of OpenAI', () => {
       await expect(readFiles(done)).rejects.toMatchObject({ failure: 'reset' });
     });
 
-    it('that are gone though they are done are files that cannot be read', async () => {
+    it('cannot be read when they are done but missing', async () => {
       server.script = (call, response) => {
         if (call.path.endsWith('/content')) response.writeHead(410).end(`No ${KEY}`);
         else response.end(JSON.stringify({ ...VIDEO, status: 'completed' }));
@@ -314,7 +314,7 @@ describe('media of OpenAI', () => {
       await expect(reading).rejects.not.toThrow(KEY);
     });
 
-    it('that are left unread close their connection', async () => {
+    it('close their connection when they are not read', async () => {
       server.script = (call, response) => {
         if (!call.path.endsWith('/content')) {
           response.end(JSON.stringify({ ...VIDEO, status: 'completed' }));
@@ -325,7 +325,7 @@ describe('media of OpenAI', () => {
       };
       const { files } = assertDone(await ask());
       await files[0]!.bytes[Symbol.asyncIterator]().return?.();
-      await within(10_000, server.calls[1]!.hungUp);
+      await within(30_000, server.calls[1]!.hungUp);
     });
 
     it.each([
@@ -336,7 +336,7 @@ describe('media of OpenAI', () => {
         { 'content-type': 'video/mp4', 'content-encoding': 'br' },
         Buffer.from('a film'),
       ],
-    ])('that turn out to be %s cannot be read', async (_what, headers, bytes) => {
+    ])('cannot be read when the download is %s', async (_what, headers, bytes) => {
       server.script = (call, response) => {
         const isFile = call.path.endsWith('/content');
         response.writeHead(200, isFile ? headers : { 'content-type': 'application/json' });
@@ -346,20 +346,20 @@ describe('media of OpenAI', () => {
       await expect(reading).rejects.toMatchObject({ failure: 'unreadable' });
     });
 
-    it('are deleted as the official client does, and once gone are gone', async () => {
+    it('are deleted like the official client does, also twice', async () => {
       const call = { ...mediaCall(videoRequest(), 'sora-2'), operation: 'video_123' };
-      say(200, { id: 'video_123', object: 'video.deleted', deleted: true });
+      answer(200, { id: 'video_123', object: 'video.deleted', deleted: true });
       await adapter.cancelMedia(call);
       await sdk.videos.delete('video_123');
       const [ours, theirs] = server.calls;
       expect([ours!.method, ours!.path]).toEqual([theirs!.method, theirs!.path]);
-      say(404, { error: { message: 'No such video.' } });
+      answer(404, { error: { message: 'No such video.' } });
       await adapter.cancelMedia(call);
-      say(500, { error: { message: 'Later.' } });
+      answer(500, { error: { message: 'Later.' } });
       await expect(adapter.cancelMedia(call)).rejects.toMatchObject({ failure: 'server' });
     });
 
-    it('are not made from other files, nor several at once', async () => {
+    it('are not created from other files, nor several at once', async () => {
       for (const [field, value] of [
         ['input_reference', { image_url: 'x' }],
         ['n', 2],
@@ -372,8 +372,8 @@ describe('media of OpenAI', () => {
       expect(server.calls).toHaveLength(0);
     });
 
-    it('whose id leads elsewhere are not taken', async () => {
-      say(200, { ...VIDEO, id: '../files' });
+    it('with ids that lead elsewhere are rejected', async () => {
+      answer(200, { ...VIDEO, id: '../files' });
       await expect(film()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
     });
   });

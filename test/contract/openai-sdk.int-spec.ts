@@ -22,9 +22,9 @@ const CLIENTS: [ContractVendor, (origin: string) => OpenAI, path: string][] = [
   ],
 ];
 
-/** The vendor's own client is the judge of how its answers are spelled here. */
+/** The vendor's own client verifies that its answers are encoded correctly here. */
 describe.each(CLIENTS)(
-  'the official client, of what $name is made to say',
+  'the official client, given the scripted answers of $name,',
   (vendor, make, path) => {
     const messages = [{ role: 'user', content: 'Hi' }] as const;
     let server: ScriptedServer;
@@ -36,7 +36,7 @@ describe.each(CLIENTS)(
     });
     afterAll(() => server.close());
 
-    const say = ({ status, headers, body }: Reply): void => {
+    const answerWith = ({ status, headers, body }: Reply): void => {
       server.script = reply(status, headers, body);
     };
     const ask = (): Promise<OpenAI.ChatCompletion> =>
@@ -61,13 +61,13 @@ describe.each(CLIENTS)(
     }));
 
     it('calls the address that the adapter calls', async () => {
-      say(vendor.whole(LAST_WORD));
+      answerWith(vendor.whole(LAST_WORD));
       await ask();
       expect(server.calls.at(-1)?.path).toBe(path);
     });
 
     it('reads a whole answer with two tool calls', async () => {
-      say(vendor.whole(TWO_CALLS));
+      answerWith(vendor.whole(TWO_CALLS));
       const completion = await ask();
       expect(completion.choices[0]).toMatchObject({
         finish_reason: 'tool_calls',
@@ -77,7 +77,7 @@ describe.each(CLIENTS)(
     });
 
     it('reads a stream with two tool calls', async () => {
-      say(vendor.stream(TWO_CALLS));
+      answerWith(vendor.stream(TWO_CALLS));
       const completion = await stream().finalChatCompletion();
       expect(completion.choices[0]).toMatchObject({
         finish_reason: 'tool_calls',
@@ -89,10 +89,10 @@ describe.each(CLIENTS)(
 
     it.each(['stop', 'length', 'content_filter'] as const)('reads an end by %s', async (finish) => {
       const answer = { ...LAST_WORD, finish };
-      say(vendor.whole(answer));
+      answerWith(vendor.whole(answer));
       const whole = await ask();
       expect(whole.choices[0]?.finish_reason).toBe(finish);
-      say(vendor.stream(answer));
+      answerWith(vendor.stream(answer));
       const reasons: unknown[] = [];
       const chunks = await client.chat.completions.create({
         model: vendor.upstreamModel,
@@ -114,7 +114,7 @@ describe.each(CLIENTS)(
       ['bad_key', OpenAI.AuthenticationError],
     ])('throws its own class for %s, with the message', async (kind, expected) => {
       const failure = vendor.failure(kind);
-      say(failure);
+      answerWith(failure);
       const { error } = JSON.parse(failure.body.toString()) as { error: { message: string } };
       const thrown: unknown = await ask().catch((reason: unknown) => reason);
       expect(thrown).toBeInstanceOf(expected);
@@ -122,7 +122,7 @@ describe.each(CLIENTS)(
     });
 
     it('throws for a failure in the middle of a stream', async () => {
-      say(vendor.streamFailure!('Once '));
+      answerWith(vendor.streamFailure!('Once '));
       await expect(stream().finalChatCompletion()).rejects.toBeInstanceOf(OpenAI.APIError);
     });
   },

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a scripted server was sent. */
+/** A call that the server received. */
 export interface RecordedCall {
   method: string;
   /** Path and query. */
@@ -18,12 +18,12 @@ export interface ScriptedServer {
   /** `http://127.0.0.1:<port>` */
   origin: string;
   calls: RecordedCall[];
-  /** How the next calls are answered. */
+  /** The answer to the next calls. */
   script: Script;
   close(): Promise<void>;
 }
 
-/** An HTTP server on a free loopback port that knows no vendor and answers as its script says. */
+/** Starts an HTTP server on a free loopback port that answers according to its script. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
   const calls: RecordedCall[] = [];
   const listener = http.createServer((request, response) => {
@@ -45,7 +45,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
       Promise.resolve(server.script(call, response)).catch(() => response.destroy());
     });
   });
-  // A suite that is kept busy for longer would meet a connection that is just being closed.
+  // A busy suite could otherwise use a connection that is just being closed.
   listener.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const { port } = listener.address() as AddressInfo;

@@ -27,7 +27,7 @@ interface Case {
   voice: { speaks: string; hears: string; knows: string };
   formats: readonly string[];
   lacks: readonly string[];
-  /** How it spells a failure, and what becomes of that. */
+  /** Its failures and the expected outcome of each. */
   failures: readonly [status: number, body: unknown, expected: object][];
 }
 
@@ -141,7 +141,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       events.flatMap((event) => (event.type === 'output' ? [event.output.bytes] : [])),
     );
   };
-  const hear = (fields: Partial<TranscriptionRequest> = {}, model = voice.hears) =>
+  const transcribe = (fields: Partial<TranscriptionRequest> = {}, model = voice.hears) =>
     adapter.transcribe!(
       mediaCall(
         {
@@ -167,17 +167,17 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       ),
     );
   const transcript = async (fields: Partial<TranscriptionRequest> = {}): Promise<string> => {
-    const [event] = await readEvents(hear(fields).events);
+    const [event] = await readEvents(transcribe(fields).events);
     if (event?.type !== 'output') throw new Error('no output');
     return event.output.bytes.toString();
   };
 
-  it.each(formats)('speaks in %s, which it takes as it is asked for', async (format) => {
+  it.each(formats)('speaks in %s, which it accepts as requested', async (format) => {
     expect((await speak({ format })).equals(SPOKEN)).toBe(true);
     expect(server.calls).toHaveLength(1);
   });
 
-  it('says which formats it has, without a call', async () => {
+  it('lists its formats without a call', async () => {
     for (const format of lacks) {
       await expect(speak({ format })).rejects.toMatchObject({
         failure: 'unsupported',
@@ -188,7 +188,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     expect(server.calls).toHaveLength(0);
   });
 
-  it('knows OpenAI’s voices, takes its own, and refuses what can be none', async () => {
+  it('maps OpenAI’s voices, accepts its own, and rejects invalid ones', async () => {
     for (const name of ['alloy', 'marin', 'verse', voice.knows]) {
       expect((await speak({ voice: name })).equals(SPOKEN)).toBe(true);
     }
@@ -202,7 +202,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     expect(server.calls).toHaveLength(4);
   });
 
-  it('speaks at the paces that it has', async () => {
+  it('speaks at the supported speeds', async () => {
     await speak({ speed: 1.2 });
     expect(`${server.calls[0]!.path}${server.calls[0]!.body.toString()}`).toContain('1.2');
     for (const speed of [0.6, 1.6]) {
@@ -211,7 +211,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     expect(server.calls).toHaveLength(1);
   });
 
-  it('leaves a text that is too long for the model to others, without a call', async () => {
+  it('leaves a text that is too long for the model to other routes, without a call', async () => {
     await expect(speak({}, 'x'.repeat(5_001))).rejects.toMatchObject({
       failure: 'context_length',
       param: 'input',
@@ -219,23 +219,23 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     expect(server.calls).toHaveLength(0);
   });
 
-  it('names what it has no place for', () => {
+  it('names unsupported fields', () => {
     const body = { value: { model: 'm', input: 'Hi', voice: 'alloy', seed: 1, max_cost: 5 } };
     expect(speechWork({ body, instructions: 'Whisper.' }).droppedParams).toEqual([
       'seed',
       'instructions',
     ]);
-    const asked = { model: 'm', prompt: 'Names', language: 'en', diarize: true, hedge_ms: 9 };
-    expect(hear({ body: { value: asked } }).droppedParams).toEqual(['prompt', 'diarize']);
+    const request = { model: 'm', prompt: 'Names', language: 'en', diarize: true, hedge_ms: 9 };
+    expect(transcribe({ body: { value: request } }).droppedParams).toEqual(['prompt', 'diarize']);
   });
 
-  it('says how long the audio was, by its own count', async () => {
-    const events = await readEvents(hear().events);
+  it('reports the audio duration that it counted', async () => {
+    const events = await readEvents(transcribe().events);
     expect(events.map(({ type }) => type)).toEqual(['output', 'usage']);
     expect(events[1]).toMatchObject({ usage: { audioMs: LENGTH_MS, inputTokens: 0 } });
   });
 
-  it('writes down what it hears, in every format', async () => {
+  it('transcribes in every format', async () => {
     const text = 'Hello there. Good day!';
     const segments = [
       { id: 0, start: 0.1, end: 0.8, text: 'Hello there.' },
@@ -253,7 +253,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     expect(await transcript({ format: 'vtt' })).toMatch(/^WEBVTT\n\n00:00:00\.100 --> /);
   });
 
-  it('gives times of words to those who ask for them', async () => {
+  it('returns timestamps of words on request', async () => {
     const fields = { format: 'verbose_json', timestampGranularities: ['word', 'segment'] };
     expect(JSON.parse(await transcript(fields))).toMatchObject({
       words: [
@@ -265,32 +265,32 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     });
   });
 
-  it('is told the language, or tells it', async () => {
+  it('takes the language from the request or detects it', async () => {
     const languageOf = async (language: string | undefined): Promise<unknown> => {
-      const told = await transcript({ format: 'verbose_json', language });
-      return (JSON.parse(told) as { language: unknown }).language;
+      const result = await transcript({ format: 'verbose_json', language });
+      return (JSON.parse(result) as { language: unknown }).language;
     };
     expect(await languageOf('de')).toBe('de');
     expect(await languageOf(undefined)).toMatch(/^en/);
   });
 
-  it('hears silence as nothing, and counts it', async () => {
+  it('returns no text for silence, and counts it', async () => {
     const silent = fake(KEY);
-    silent.heard = [];
+    silent.transcript = [];
     server.script = silent.script;
     expect(await transcript({ format: 'srt' })).toBe('');
-    const events = await readEvents(hear().events);
+    const events = await readEvents(transcribe().events);
     expect(events.at(-1)).toMatchObject({ usage: { audioMs: LENGTH_MS } });
   });
 
-  it('translates nothing, and is not asked to', async () => {
-    await expect(readEvents(hear({ task: 'translate' }).events)).rejects.toMatchObject({
+  it('translates nothing, and is not called for it', async () => {
+    await expect(readEvents(transcribe({ task: 'translate' }).events)).rejects.toMatchObject({
       failure: 'unsupported',
     });
     expect(server.calls).toHaveLength(0);
   });
 
-  it('answers a probe for those who have a key', async () => {
+  it('answers a probe with a valid key', async () => {
     await adapter.probe(mediaCall(speechRequest(''), 'x'));
     const refused = adapterWith('another-key-1').probe(mediaCall(speechRequest(''), 'x'));
     await expect(refused).rejects.toMatchObject({ failure: 'operator' });
@@ -300,20 +300,20 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
   it.each(failures)('fails with %d %j', async (status, body, expected) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     server.script = reply(status, { 'content-type': 'application/json' }, Buffer.from(text));
-    for (const working of [speak(), readEvents(hear().events)]) {
+    for (const working of [speak(), readEvents(transcribe().events)]) {
       await expect(working).rejects.toMatchObject({ status, ...expected });
       await expect(working).rejects.not.toThrow(KEY);
     }
     expect(server.calls).toHaveLength(2);
   });
 
-  it('waits for as long as it is told', async () => {
+  it('waits for the requested time', async () => {
     const headers = { 'content-type': 'application/json', 'retry-after': '3' };
     server.script = reply(429, headers, Buffer.from('{}'));
     await expect(speak()).rejects.toMatchObject({ retryAfterMs: 3_000 });
   });
 
-  it('takes neither nothing nor a page for an answer', async () => {
+  it('accepts neither an empty body nor a web page as an answer', async () => {
     server.script = reply(200, { 'content-type': 'text/html' }, Buffer.from('<html>'));
     await expect(speak()).rejects.toMatchObject({ failure: 'unreadable' });
     await expect(transcript()).rejects.toMatchObject({ failure: 'unreadable' });
@@ -321,7 +321,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     await expect(transcript()).rejects.toMatchObject({ failure: 'unreadable' });
   });
 
-  it('notices what breaks off', async () => {
+  it('notices interrupted answers', async () => {
     server.script = (_call, response) => {
       response.writeHead(200, { 'content-length': '99999' });
       response.write(SPOKEN.subarray(0, 100), () => response.destroy());
@@ -330,7 +330,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     await expect(transcript()).rejects.toMatchObject({ failure: 'reset' });
   });
 
-  it('is left alone as soon as nobody listens', async () => {
+  it('is disconnected when no caller listens', async () => {
     server.script = (_call, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.write(SPOKEN);
@@ -339,11 +339,11 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       expect(event.type).toBe('output');
       break;
     }
-    await within(10_000, server.calls[0]!.hungUp);
+    await within(30_000, server.calls[0]!.hungUp);
   });
 
   if (vendor === 'elevenlabs') {
-    it('tells speakers apart', async () => {
+    it('distinguishes speakers', async () => {
       expect(JSON.parse(await transcript({ format: 'diarized_json' }))).toMatchObject({
         task: 'transcribe',
         duration: 2.6,
@@ -354,27 +354,27 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       });
     });
 
-    it('counts the models that it lists', async () => {
+    it('counts the models in its list', async () => {
       const call = { ...mediaCall(speechRequest(''), 'x'), readsAnswer: true };
       expect(await adapter.probe(call)).toBe(3);
     });
   } else {
-    it('tells no speakers apart, as that has a price of its own', async () => {
+    it('does not distinguish speakers, which costs extra', async () => {
       await expect(transcript({ format: 'diarized_json' })).rejects.toMatchObject({
         param: 'response_format',
       });
     });
 
-    it('hears several languages only as the model that has a price for it', async () => {
+    it('recognizes several languages only with the model that has a price for it', async () => {
       await expect(transcript({ language: 'multi' })).rejects.toMatchObject({ param: 'language' });
       expect(server.calls).toHaveLength(0);
-      await readEvents(hear({ language: 'de' }, 'nova-3:multi').events);
+      await readEvents(transcribe({ language: 'de' }, 'nova-3:multi').events);
       expect(server.calls[0]!.path).toBe(
         '/v1/listen?model=nova-3&smart_format=true&language=multi',
       );
     });
 
-    it('keeps a voice to the generation that has the price', async () => {
+    it('keeps a voice with the generation that has the price', async () => {
       await speak({ voice: 'aura-2-celeste-es' });
       expect(server.calls[0]!.path).toContain('model=aura-2-celeste-es&');
       await expect(speak({ voice: 'aura-asteria-en' })).rejects.toMatchObject({ param: 'voice' });
@@ -391,7 +391,7 @@ it.each([
       results: { channels: [{ alternatives: [{ transcript: 'Hi' }] }] },
     },
   ],
-])('leaves the measured length to count where %s gives none', async (vendor, body) => {
+])('uses the measured duration where %s reports none', async (vendor, body) => {
   const server = await startScriptedServer(
     reply(200, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body))),
   );

@@ -11,7 +11,7 @@ import { ALL_VENDORS } from './vendors/all-vendors.js';
 import { isResponsesCall, openAiResponsesVendor } from './vendors/openai-responses.vendor.js';
 import { openAiVendor } from './vendors/openai.vendor.js';
 
-/** Prices in USD of every route, and so in credits per million tokens. */
+/** Prices of every route in USD per token, which are credits per million tokens. */
 const PRICING = {
   prompt: '0.000001',
   completion: '0.000003',
@@ -19,7 +19,7 @@ const PRICING = {
   web_search: '0.01',
 };
 
-/** What such usage costs at the fleet's prices, in credits. */
+/** Returns the cost of usage at the fleet's prices, in credits. */
 export function costOf({ input, output, cacheRead = 0 }: ScriptedAnswer['usage']): number {
   return Math.ceil(input - cacheRead + cacheRead * 0.5 + output * 3);
 }
@@ -35,37 +35,37 @@ export class FleetMember {
     readonly name: string,
     readonly vendor: ContractVendor,
     readonly server: ScriptedServer,
-    /** How it spells answers to callers of the Responses dialect, where it has that API. */
+    /** Its wire format for callers of the Responses dialect, if it has that API. */
     private readonly responses?: ContractVendor,
   ) {
     this.provider = `${name}-test`;
     this.model = `${this.provider}/model`;
   }
 
-  /** Whether callers of the Responses dialect are answered in it. */
+  /** Whether callers of the Responses dialect are answered in that dialect. */
   get speaksResponses(): boolean {
     return this.responses !== undefined;
   }
 
-  /** Answers the next calls so, whole or streamed as each asks. */
+  /** Sets the answer to the next calls, whole or streamed as requested. */
   answer(answer: ScriptedAnswer): void {
     this.respond((spelling, call) =>
       spelling.readRequest(call).stream ? spelling.stream(answer) : spelling.whole(answer),
     );
   }
 
-  /** Refuses the next calls. */
+  /** Rejects the next calls. */
   fail(kind: FailureKind): void {
     this.respond((spelling) => spelling.failure(kind));
   }
 
-  /** Begins to answer the next calls, which are to be streamed, and fails then. */
-  breakOff(text: string): void {
+  /** Starts the next streams and then fails. */
+  failMidStream(text: string): void {
     this.respond((spelling) => spelling.streamFailure!(text));
   }
 
-  /** Sends the head and the first event of a stream to the next calls, and hangs up. */
-  cutOff(): void {
+  /** Sends the head and the first event of the next streams, then hangs up. */
+  cutStream(): void {
     this.server.script = async (call, response) => {
       const spelling = this.spellingOf(call);
       const usage = { input: 1, output: 1 };
@@ -81,20 +81,20 @@ export class FleetMember {
     this.respond(() => raw);
   }
 
-  respond(spell: (spelling: ContractVendor, call: RecordedCall) => Reply): void {
+  respond(encode: (spelling: ContractVendor, call: RecordedCall) => Reply): void {
     this.server.script = (call, response) => {
-      const { status, headers, body } = spell(this.spellingOf(call), call);
+      const { status, headers, body } = encode(this.spellingOf(call), call);
       return reply(status, headers, body)(call, response);
     };
   }
 
-  /** What the vendor was last asked, in terms that are the same for all. */
+  /** Returns the vendor's last request in terms shared by all vendors. */
   lastRequest(): ReturnType<ContractVendor['readRequest']> {
     const call = this.server.calls.at(-1)!;
     return this.spellingOf(call).readRequest(call);
   }
 
-  /** The body of the vendor's last call, as JSON. */
+  /** Returns the JSON body of the vendor's last call. */
   lastBody<Body>(): Body {
     return JSON.parse(this.server.calls.at(-1)!.body.toString()) as Body;
   }
@@ -104,14 +104,14 @@ export class FleetMember {
   }
 }
 
-/** The names of the fleet's upstreams; `openai` has the Responses API, `compatible` has not. */
+/** The fleet's upstreams; `openai` has the Responses API, `compatible` has not. */
 export const FLEET_NAMES: readonly string[] = [
   'openai',
   'compatible',
   ...ALL_VENDORS.filter((vendor) => vendor !== openAiVendor).map(({ name }) => name),
 ];
 
-/** The whole gateway before one scripted server for every upstream that it can speak to. */
+/** The whole gateway with one scripted server for every kind of upstream. */
 export class VendorFleet {
   private constructor(
     readonly gateway: BootedGateway,
@@ -137,7 +137,7 @@ export class VendorFleet {
       ...files.environment,
       VENDOR_KEY: 'key-of-the-vendors',
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
-      // Each case is to find its route as if it were the first.
+      // A failure in one case must not pause the route for the next.
       GATEWAY_COOLDOWN_MS: '1',
       ...environment,
     });

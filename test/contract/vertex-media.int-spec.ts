@@ -25,7 +25,7 @@ const GEMINI = 'gemini-3-pro-image';
 const RESOURCE = `projects/my-project/locations/global/publishers/google/models/${VEO}`;
 const NAME = `${RESOURCE}/operations/7d4a-11`;
 
-describe('media of Vertex', () => {
+describe('Vertex media', () => {
   let server: ScriptedServer;
   let transport: HttpTransport;
   let adapter: Upstream;
@@ -55,7 +55,7 @@ describe('media of Vertex', () => {
     await server.close();
   });
 
-  const say = (body: object, status = 200): void => {
+  const answer = (body: object, status = 200): void => {
     const headers = { 'content-type': 'application/json' };
     server.script = reply(status, headers, Buffer.from(JSON.stringify(body)));
   };
@@ -65,7 +65,7 @@ describe('media of Vertex', () => {
     adapter.submitMedia!(mediaCall(videoRequest(fields), VEO));
   const ask = (operation = `6:${NAME}`): Promise<MediaProgress> =>
     adapter.pollMedia!({ ...mediaCall(videoRequest(), VEO), operation });
-  /** The two calls so far, ours and then the official client's, differ in nothing. */
+  /** Checks that the two calls so far, ours and the official client's, are equal. */
   const expectSame = (): void => {
     const [ours, theirs] = server.calls.map(({ method, path, body }) => ({
       method,
@@ -75,9 +75,11 @@ describe('media of Vertex', () => {
     expect(ours).toEqual(theirs);
   };
 
-  describe('pictures that are predicted', () => {
-    it('are asked for as the official client does', async () => {
-      say({ predictions: [{ bytesBase64Encoded: PNG.toString('base64'), mimeType: 'image/png' }] });
+  describe('predicted images', () => {
+    it('are requested like the official client does', async () => {
+      answer({
+        predictions: [{ bytesBase64Encoded: PNG.toString('base64'), mimeType: 'image/png' }],
+      });
       const done = assertDone(
         await draw({
           n: 2,
@@ -89,7 +91,7 @@ describe('media of Vertex', () => {
           add_watermark: false,
         }),
       );
-      // The client says that this is an old way of asking.
+      // The client warns that this method is deprecated.
       jest.spyOn(console, 'warn').mockImplementationOnce(() => undefined);
       const theirs = await sdk.models.generateImages({
         model: IMAGEN,
@@ -112,15 +114,15 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ imageCount: 1 });
     });
 
-    it('beyond those that were asked for are left', async () => {
+    it('beyond the requested number are ignored', async () => {
       const picture = { bytesBase64Encoded: PNG.toString('base64') };
-      say({ predictions: [picture, picture, picture] });
+      answer({ predictions: [picture, picture, picture] });
       const { files, usage } = assertDone(await draw({ n: 2 }));
       expect([files.length, usage!.imageCount]).toEqual([2, 2]);
     });
 
-    it('are counted without those that a filter kept back', async () => {
-      say({
+    it('are counted without those that a filter withheld', async () => {
+      answer({
         predictions: [
           { raiFilteredReason: 'No people. Support codes: 1' },
           { bytesBase64Encoded: PNG.toString('base64') },
@@ -133,8 +135,8 @@ describe('media of Vertex', () => {
     it.each([
       ['with a reason', { predictions: [{ raiFilteredReason: 'No people.' }] }, /No people/],
       ['without one', {}, /filter/],
-    ])('are refused by the filter %s', async (_how, body, message) => {
-      say(body);
+    ])('are rejected by the filter %s', async (_how, body, message) => {
+      answer(body);
       const drawing = draw();
       await expect(drawing).rejects.toBeInstanceOf(MediaFailedError);
       await expect(drawing).rejects.toMatchObject({
@@ -144,15 +146,15 @@ describe('media of Vertex', () => {
     });
   });
 
-  describe('pictures that are drawn in an answer', () => {
+  describe('images generated within an answer', () => {
     const answer = (candidate: object): object => ({
       candidates: [candidate],
       usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1_120, totalTokenCount: 1_125 },
     });
     const inlineData = { mimeType: 'image/png', data: PNG.toString('base64') };
 
-    it('are asked for as the official client does', async () => {
-      say(answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }));
+    it('are requested like the official client does', async () => {
+      answer(answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }));
       const done = assertDone(await draw({ size: '4K', aspect_ratio: '16:9' }, GEMINI));
       await sdk.models.generateContent({
         model: GEMINI,
@@ -167,15 +169,15 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ imageCount: 1, inputTokens: 5, outputTokens: 1_120 });
     });
 
-    it('come without their drafts', async () => {
+    it('come without drafts', async () => {
       const parts = [{ inlineData, thought: true }, { text: 'Here.' }, { inlineData }];
-      say(answer({ content: { parts }, finishReason: 'STOP' }));
+      answer(answer({ content: { parts }, finishReason: 'STOP' }));
       expect(assertDone(await draw({}, GEMINI)).files).toHaveLength(1);
     });
 
-    it('are one, as was asked for', async () => {
+    it('are a single image, as requested', async () => {
       const parts = [{ inlineData }, { inlineData }];
-      say(answer({ content: { parts }, finishReason: 'STOP' }));
+      answer(answer({ content: { parts }, finishReason: 'STOP' }));
       const { files, usage } = assertDone(await draw({}, GEMINI));
       expect([files.length, usage!.imageCount]).toEqual([1, 1]);
     });
@@ -183,18 +185,18 @@ describe('media of Vertex', () => {
     it.each([
       [{ candidates: [{ finishReason: 'IMAGE_SAFETY', finishMessage: 'Unsafe.' }] }, /Unsafe/],
       [{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, /PROHIBITED_CONTENT/],
-    ])('are refused by the filter: %j', async (body, message) => {
-      say(body);
+    ])('are rejected by the filter: %j', async (body, message) => {
+      answer(body);
       await expect(draw({}, GEMINI)).rejects.toMatchObject({
         code: 'content_policy_violation',
         message: expect.stringMatching(message),
       });
     });
 
-    it('that are none but words have failed, for no filter’s sake', async () => {
-      say(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
+    it('fail when there is only text, but not as filtered', async () => {
+      answer(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ code: 'provider_error' });
-      say({});
+      answer({});
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ failure: 'unreadable' });
     });
   });
@@ -207,7 +209,7 @@ describe('media of Vertex', () => {
     [{ aspect_ratio: '21:9' }, IMAGEN, 'aspect_ratio'],
     [{ output_format: 'webp' }, IMAGEN, 'output_format'],
     [{ n: 2 }, GEMINI, 'n'],
-  ])('makes no picture of %j with %s, and asks for none', async (fields, model, param) => {
+  ])('rejects an image with %j from %s without a call', async (fields, model, param) => {
     await expect(draw(fields, model)).rejects.toMatchObject({
       failure: 'unsupported',
       accepted: 'no',
@@ -216,7 +218,7 @@ describe('media of Vertex', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('names the fields that it leaves out', () => {
+  it('names the fields that it drops', () => {
     const request = imageRequest({ quality: 'high', size: '1K', user: 'u', webhook_url: 'x' });
     expect(adapter.droppedMediaParams!(request, IMAGEN)).toEqual(['quality', 'user']);
     const seed = imageRequest({ seed: 1 });
@@ -224,8 +226,8 @@ describe('media of Vertex', () => {
   });
 
   describe('videos', () => {
-    it('are asked for as the official client does', async () => {
-      say({ name: NAME });
+    it('are requested like the official client does', async () => {
+      answer({ name: NAME });
       const submitted = await film({
         seconds: 6,
         size: '1080x1920',
@@ -248,9 +250,9 @@ describe('media of Vertex', () => {
       expect(submitted).toEqual({ state: 'running', operation: `6:${theirs.name}` });
     });
 
-    it('are asked after as the official client does, and billed by their length', async () => {
+    it('are polled like the official client does and billed by duration', async () => {
       const videos = [{ bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' }];
-      say({ name: NAME, done: true, response: { videos } });
+      answer({ name: NAME, done: true, response: { videos } });
       const done = assertDone(await ask());
       const operation = new GenerateVideosOperation();
       operation.name = NAME;
@@ -262,28 +264,28 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ videoSeconds: 6 });
     });
 
-    it('are one, as was asked for', async () => {
+    it('are a single video, as requested', async () => {
       const video = { bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' };
-      say({ name: NAME, done: true, response: { videos: [video, video, video] } });
+      answer({ name: NAME, done: true, response: { videos: [video, video, video] } });
       const { files, usage } = assertDone(await ask());
       expect([files.length, usage!.videoSeconds]).toEqual([1, 6]);
     });
 
-    it('are begun by an answer that is a name and no more', async () => {
-      say({ name: NAME, more: 'x'.repeat(2_000_000) });
+    it('are started by an answer with nothing but a name', async () => {
+      answer({ name: NAME, more: 'x'.repeat(2_000_000) });
       await expect(film()).rejects.toMatchObject({ failure: 'unreadable' });
     });
 
-    it('last eight seconds where no length is asked for', async () => {
-      say({ name: NAME });
+    it('last eight seconds by default', async () => {
+      answer({ name: NAME });
       expect(await film()).toMatchObject({ operation: `8:${NAME}` });
       expect(JSON.parse(server.calls[0]!.body.toString())).toMatchObject({
         parameters: { durationSeconds: 8 },
       });
     });
 
-    it('may go on', async () => {
-      say({ name: NAME });
+    it('may still be running', async () => {
+      answer({ name: NAME });
       expect(await ask()).toEqual({ state: 'running', operation: `6:${NAME}` });
     });
 
@@ -305,7 +307,7 @@ describe('media of Vertex', () => {
         /no downloadable video/,
       ],
     ])('may have failed: %j', async (body, code, message) => {
-      say({ name: NAME, done: true, ...body });
+      answer({ name: NAME, done: true, ...body });
       const asking = ask();
       await expect(asking).rejects.toBeInstanceOf(MediaFailedError);
       await expect(asking).rejects.toMatchObject({
@@ -321,7 +323,7 @@ describe('media of Vertex', () => {
       [503, 'UNAVAILABLE', 'server', 'no'],
       [504, 'DEADLINE_EXCEEDED', 'timeout', 'unknown'],
     ])('are refused with %d', async (code, status, failure, accepted) => {
-      say({ error: { code, status, message: `No, ${TOKEN}.` } }, code);
+      answer({ error: { code, status, message: `No, ${TOKEN}.` } }, code);
       const filming = film();
       await expect(filming).rejects.toMatchObject({ failure, accepted });
       await expect(filming).rejects.not.toThrow(TOKEN);
@@ -329,16 +331,19 @@ describe('media of Vertex', () => {
       expect(server.calls).toHaveLength(2);
     });
 
-    it.each(['image', 'last_frame', 'storage_uri', 'n'])('are not made with %s', async (field) => {
-      await expect(film({ [field]: 'x' })).rejects.toMatchObject({
-        failure: 'unsupported',
-        param: field,
-      });
-      expect(server.calls).toHaveLength(0);
-    });
+    it.each(['image', 'last_frame', 'storage_uri', 'n'])(
+      'are not created with %s',
+      async (field) => {
+        await expect(film({ [field]: 'x' })).rejects.toMatchObject({
+          failure: 'unsupported',
+          param: field,
+        });
+        expect(server.calls).toHaveLength(0);
+      },
+    );
 
     it.each(['', NAME, '6:https://elsewhere.test/operations/1', `6:projects/../../x/operations/1`])(
-      'called %j are none of its own',
+      'named %j are rejected',
       async (operation) => {
         await expect(ask(operation)).rejects.toMatchObject({ failure: 'operator' });
         expect(server.calls).toHaveLength(0);
@@ -346,7 +351,7 @@ describe('media of Vertex', () => {
     );
   });
 
-  it('leaves speech to others', async () => {
+  it('does not offer speech', async () => {
     const speaking = adapter.submitMedia!(mediaCall(speechRequest('Hi'), GEMINI));
     await expect(speaking).rejects.toMatchObject({ failure: 'unsupported' });
   });

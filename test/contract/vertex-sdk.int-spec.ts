@@ -26,7 +26,7 @@ const CALLS: ScriptedAnswer = {
   usage: { input: 10, output: 5 },
 };
 
-/** What the SDK makes of all the pieces together. */
+/** Returns the SDK's view of all pieces together. */
 function merge(responses: GenerateContentResponse[]) {
   const parts = responses.flatMap((response) => response.candidates?.[0]?.content?.parts ?? []);
   const textOf = (isThought: boolean): string =>
@@ -41,7 +41,7 @@ function merge(responses: GenerateContentResponse[]) {
   };
 }
 
-describe('the vendor’s own SDK reads what the contract’s vendor spells', () => {
+describe('the vendor’s own SDK reads the contract vendor’s answers', () => {
   let server: ScriptedServer;
   let sdk: GoogleGenAI;
 
@@ -60,17 +60,17 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
   });
   afterAll(() => server.close());
 
-  const say = ({ status, headers, body }: Reply): void => {
+  const answerWith = ({ status, headers, body }: Reply): void => {
     server.calls.length = 0;
     server.script = reply(status, headers, body);
   };
   const ask = { model: VERTEX.upstreamModel, contents: 'Hi' };
   const whole = async (answer: ScriptedAnswer) => {
-    say(VERTEX.whole(answer));
+    answerWith(VERTEX.whole(answer));
     return merge([await sdk.models.generateContent(ask)]);
   };
   const stream = async (answer: ScriptedAnswer) => {
-    say(VERTEX.stream(answer));
+    answerWith(VERTEX.stream(answer));
     const responses: GenerateContentResponse[] = [];
     for await (const response of await sdk.models.generateContentStream(ask)) {
       responses.push(response);
@@ -130,7 +130,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     ['context_length', 400, /exceeds the maximum number of tokens/],
     ['bad_key', 401, /UNAUTHENTICATED/],
   ])('failed with %s', async (kind, status, message) => {
-    say(VERTEX.failure(kind));
+    answerWith(VERTEX.failure(kind));
     const failing = sdk.models.generateContent(ask);
     await expect(failing).rejects.toBeInstanceOf(ApiError);
     await expect(failing).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
   });
 
   it('that fails after it has begun', async () => {
-    say(VERTEX.streamFailure!('Half a '));
+    answerWith(VERTEX.streamFailure!('Half a '));
     const seen: (string | undefined)[] = [];
     const reading = (async () => {
       for await (const response of await sdk.models.generateContentStream(ask)) {
@@ -150,7 +150,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     await expect(reading).rejects.toMatchObject({ status: 503 });
   });
 
-  describe('and asks as the adapter does', () => {
+  describe('and sends the same requests as the adapter', () => {
     const collect = async (events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> => {
       const collected: CanonicalEvent[] = [];
       for await (const event of events) collected.push(event);
@@ -177,11 +177,11 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     };
 
     it.each([false, true])(
-      'at the same address and in the same words, streaming %s',
+      'to the same address with the same content, streaming %s',
       async (isStream) => {
         const parameters = { type: 'object', properties: { city: { type: 'string' } } };
         const answer = isStream ? VERTEX.stream(TEXT) : VERTEX.whole(TEXT);
-        say(answer);
+        answerWith(answer);
         await generate({
           stream: isStream,
           messages: [
@@ -210,8 +210,8 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
         });
         const [ours] = server.calls;
 
-        say(answer);
-        const asked = {
+        answerWith(answer);
+        const request = {
           model: VERTEX.upstreamModel,
           contents: [
             { role: 'user', parts: [{ text: 'Weather?' }] },
@@ -245,8 +245,8 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
             thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' as never },
           },
         };
-        if (isStream) for await (const _ of await sdk.models.generateContentStream(asked));
-        else await sdk.models.generateContent(asked);
+        if (isStream) for await (const _ of await sdk.models.generateContentStream(request));
+        else await sdk.models.generateContent(request);
         const [theirs] = server.calls;
 
         expect(ours?.path).toBe(theirs?.path);
@@ -258,9 +258,9 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     );
 
     it('and reads the same of it, whole and streamed', async () => {
-      say(VERTEX.whole(TEXT));
+      answerWith(VERTEX.whole(TEXT));
       const whole = await generate({});
-      say(VERTEX.stream(TEXT));
+      answerWith(VERTEX.stream(TEXT));
       const streamed = await generate({ stream: true });
       for (const events of [whole, streamed]) {
         const texts = events.map((event) => (event.type === 'text' ? event.text : ''));
@@ -281,8 +281,8 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
       }
     });
 
-    it('and is read back in terms that are the same for all vendors', async () => {
-      say(VERTEX.whole(TEXT));
+    it('and is parsed into terms shared by all vendors', async () => {
+      answerWith(VERTEX.whole(TEXT));
       await generate({
         messages: [
           { role: 'system', content: 'S' },

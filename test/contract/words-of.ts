@@ -1,6 +1,6 @@
 /**
- * A text's words, each with the space behind it. Unlike a split where a word begins, it looks at each
- * character of 10 MB once.
+ * Splits a text into words, each with the following space. Visits each character of 10 MB once, unlike a
+ * split at word boundaries.
  */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];

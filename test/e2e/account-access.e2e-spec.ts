@@ -10,7 +10,7 @@ import {
 
 type KeyType = 'routing' | 'management';
 
-/** Something of a tenant that a path names, and how it is made. */
+/** A tenant's resources that paths name, and how they are created. */
 const THINGS = {
   'api-key': ['/v1/customer/api-keys', { name: 'made' }],
   guardrail: ['/v1/customer/guardrails', { name: 'made', rules: [{ type: 'secret' }] }],
@@ -35,16 +35,16 @@ const THINGS = {
   ],
 } as const satisfies Record<string, readonly [string, object]>;
 
-/** What no routing key makes: a member who is none of the last owners, an invitation. */
+/** Resources that routing keys cannot create: a member who is not the last owner, an invitation. */
 type OfPeople = 'member' | 'invitation';
 
 interface Rule {
-  /** What the path's id, or the query's, is of. */
+  /** The resource of the id in the path or query. */
   of?: keyof typeof THINGS | OfPeople;
   body?: object;
-  /** What the tenant itself is answered; 200 unless said. */
+  /** Expected statuses for the tenant itself; 200 by default. */
   status?: readonly number[];
-  /** The one type of key that may; both unless said. */
+  /** The only key type that is allowed; both by default. */
   only?: KeyType;
 }
 
@@ -55,29 +55,29 @@ const ofPeople = (thing: OfPeople, rest: Rule = {}): Rule => ({
   only: 'management',
   ...rest,
 });
-const makes = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
+const creates = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
 const asInference = (thing: keyof typeof THINGS, rest: Rule = {}): Rule =>
   of(thing, { only: 'routing', ...rest });
 const SETS_LIMITS: Rule = { body: { max_in_flight: 1_000 }, only: 'management' };
 /** A job may have ended before it is cancelled. */
 const CANCELLED: Rule = { status: [200, 409] };
 
-/** Every operation on something of a tenant's own. A path below `/api` is as that without. */
+/** Every operation on a tenant's resources. A path below `/api` equals the one without. */
 const RULES: Record<string, Rule> = {
   'GET /v1/customer/api-keys': OWN,
-  'POST /v1/customer/api-keys': makes('api-key'),
+  'POST /v1/customer/api-keys': creates('api-key'),
   'GET /v1/customer/api-keys/{id}': of('api-key'),
   'PATCH /v1/customer/api-keys/{id}': of('api-key', { body: { name: 'changed' } }),
   'DELETE /v1/customer/api-keys/{id}': of('api-key'),
   'GET /v1/customer/guardrails': OWN,
-  'POST /v1/customer/guardrails': makes('guardrail'),
+  'POST /v1/customer/guardrails': creates('guardrail'),
   'POST /v1/customer/guardrails/test': { body: { text: 'Hello' } },
   'GET /v1/customer/guardrails/{id}': of('guardrail'),
   'PUT /v1/customer/guardrails/{id}': of('guardrail', { body: { is_enabled: false } }),
   'DELETE /v1/customer/guardrails/{id}': of('guardrail'),
   'GET /v1/customer/provider-credentials': OWN,
   'GET /v1/customer/provider-credentials/providers': OWN,
-  'POST /v1/customer/provider-credentials': makes('credential'),
+  'POST /v1/customer/provider-credentials': creates('credential'),
   'POST /v1/customer/provider-credentials/test': {
     body: THINGS.credential[1],
   },
@@ -85,7 +85,7 @@ const RULES: Record<string, Rule> = {
   'PATCH /v1/customer/provider-credentials/{id}': of('credential', { body: { weight: 2 } }),
   'DELETE /v1/customer/provider-credentials/{id}': of('credential'),
   'GET /v1/customer/broadcast/destinations': OWN,
-  'POST /v1/customer/broadcast/destinations': makes('destination'),
+  'POST /v1/customer/broadcast/destinations': creates('destination'),
   'GET /v1/customer/broadcast/destinations/{id}': of('destination'),
   'PUT /v1/customer/broadcast/destinations/{id}': of('destination', { body: { enabled: false } }),
   'DELETE /v1/customer/broadcast/destinations/{id}': of('destination'),
@@ -94,7 +94,7 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/audit-log/export.csv': OWN,
   'GET /v1/customer/audit-log/export.jsonl': OWN,
   'GET /v1/customer/alerts': OWN,
-  'POST /v1/customer/alerts': makes('alert'),
+  'POST /v1/customer/alerts': creates('alert'),
   'GET /v1/customer/alerts/{id}': of('alert'),
   'PATCH /v1/customer/alerts/{id}': of('alert', { body: { enabled: false } }),
   'DELETE /v1/customer/alerts/{id}': of('alert'),
@@ -119,7 +119,7 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/content-log': { only: 'management' },
   'PATCH /v1/customer/content-log': { only: 'management', body: { enabled: false } },
   'DELETE /v1/customer/content-log': { only: 'management' },
-  // Nothing is kept there: test/e2e/content-log.e2e-spec.ts.
+  // No content is stored: test/e2e/content-log.e2e-spec.ts.
   'GET /v1/customer/logs/{request_id}/content': of('request', {
     only: 'management',
     status: [404],
@@ -151,7 +151,7 @@ const RULES: Record<string, Rule> = {
   'POST /v1/customer/invitations': {
     only: 'management',
     body: { email: 'made@acme.example', role: 'viewer' },
-    // Invited already.
+    // Already invited.
     status: [201, 409],
   },
   'DELETE /v1/customer/invitations/{id}': ofPeople('invitation', { status: [204] }),
@@ -185,7 +185,7 @@ interface Operation {
   tags?: string[];
 }
 
-/** Calls to models, and what is the same for every tenant or needs no key. */
+/** Returns whether an operation calls a model, is the same for every tenant, or needs no key. */
 function isOfNoTenant(method: string, path: string, { tags = [] }: Operation): boolean {
   if (path.startsWith('/v1/customer/') || path.includes('/conversations/{id}')) return false;
   if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts', 'Admin', 'Login'].includes(tag)))
@@ -197,7 +197,7 @@ const KEY_ERROR = refusal(401, 'authentication_error', 'authorization');
 const RIGHTS_ERROR = refusal(403, 'permission_error', 'authorization');
 
 let set: CustomerGateways;
-/** What no answer to another tenant may hold. */
+/** Values that no answer to another tenant may contain. */
 const secrets = new Set<string>();
 const uselessKeys: string[] = [];
 const otherKeys = {} as Record<KeyType, string>;
@@ -206,7 +206,7 @@ let documented: string[];
 beforeAll(async () => {
   set = await bootCustomerGateways({
     GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
-    // Hundreds of videos are made.
+    // Enough for hundreds of videos.
     GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
     GATEWAY_SECRET: 'the-secret-that-both-instances-share',
   });
@@ -237,7 +237,7 @@ beforeAll(async () => {
 });
 afterAll(() => set.close());
 
-/** A tenant may have few of these. */
+/** Resources whose number per tenant is limited. */
 const FEW = ['/v1/customer/broadcast/destinations', '/v1/customer/alerts'];
 
 async function removeAll(path: string): Promise<void> {
@@ -247,7 +247,7 @@ async function removeAll(path: string): Promise<void> {
   }
 }
 
-/** Makes one with the tenant's routing key, and returns its id. */
+/** Creates a resource with the tenant's routing key and returns its id. */
 async function make(thing: keyof typeof THINGS): Promise<string> {
   const [path, body] = THINGS[thing];
   const response = await set.gateway.post(path, body);
@@ -281,7 +281,7 @@ interface Call {
   body: object | undefined;
 }
 
-/** The operation on something new of the tenant's. */
+/** Returns a call of the operation on a new resource. */
 async function callOf(operation: string): Promise<Call> {
   const [method, template] = operation.split(' ') as [string, string];
   const rule = ruleOf(operation);
@@ -338,7 +338,7 @@ const OPERATIONS = Object.keys(RULES).flatMap((operation) =>
 );
 
 describe("a tenant's account", () => {
-  it('has no operation that this table leaves out, and none that is not described', () => {
+  it('has every described operation in this table, and no others', () => {
     expect(documented.sort()).toEqual([...OPERATIONS].sort());
   });
 
@@ -348,7 +348,7 @@ describe("a tenant's account", () => {
     const named = operation.includes('{request_id}') ? 'request_id' : 'id';
     const few = FEW.find((path) => operation.includes(` ${path}`));
 
-    /** On what nobody has changed so far. */
+    /** On an unchanged resource. */
     let call: Call;
 
     beforeAll(async () => {
@@ -357,34 +357,34 @@ describe("a tenant's account", () => {
     if (few) afterAll(() => removeAll(few));
     const nextCall = async (): Promise<Call> => (isChange ? callOf(operation) : call);
 
-    it('answers 401 without a key, and to a revoked, expired or unknown one', async () => {
+    it('answers 401 without a key, and with a revoked, expired or unknown one', async () => {
       const answers = await Promise.all(uselessKeys.map((key) => send(call, key)));
       for (const answer of answers) expect(json(answer)).toEqual(KEY_ERROR);
     });
 
-    it("gives another tenant's keys nothing of it, and lets them change nothing", async () => {
+    it("shows nothing to another tenant's keys, and lets them change nothing", async () => {
       for (const type of ['routing', 'management'] as const) {
         const answer = await send(call, otherKeys[type]);
         if (only !== undefined && only !== type) expect(json(answer)).toEqual(RIGHTS_ERROR);
         else if (thing) expect(json(answer)).toEqual(refusal(404, 'not_found_error', named));
         else expect(status).toContain(answer.status);
-        // An error may name the id that was asked for.
-        const told = [...secrets].filter((secret) => answer.text.includes(secret));
-        expect(told.filter((secret) => !call.path.includes(secret))).toEqual([]);
+        // An error may repeat the requested id.
+        const leaked = [...secrets].filter((secret) => answer.text.includes(secret));
+        expect(leaked.filter((secret) => !call.path.includes(secret))).toEqual([]);
       }
       const own = only === 'management' ? set.gateway.managementKey : set.gateway.apiKey;
       const { status: answered } = await send(call, own);
       expect(status).toContain(answered);
     });
 
-    it.each(['routing', 'management'] as const)('answers its %s key as it should', async (type) => {
+    it.each(['routing', 'management'] as const)('answers its %s key as expected', async (type) => {
       const key = type === 'routing' ? set.gateway.apiKey : set.gateway.managementKey;
       const answer = await send(await nextCall(), key);
       if (only !== undefined && only !== type) expect(json(answer)).toEqual(RIGHTS_ERROR);
       else expect(status).toContain(answer.status);
     });
 
-    it('keeps changes of the account to management keys where they are restricted', async () => {
+    it('restricts account changes to management keys if configured', async () => {
       const isRestricted = isChange && operation.includes(' /v1/customer/');
       const ofRestricted = await nextCall();
       const routing = await send(ofRestricted, set.gateway.apiKey, set.restricted);

@@ -17,7 +17,7 @@ import { writeOperatorFiles, type OperatorFiles } from '../support/operator-file
 
 const API_KEYS = '/v1/customer/api-keys';
 const GRANTED = 1_000_000_000;
-/** 100 tokens in at 1 credit and 50 out at 2; of the fee, 5 %. */
+/** 100 tokens in at 1 credit and 50 out at 2; the BYOK fee is 5 % of it. */
 const CHAT_COST = 200;
 const FEE = 10;
 const IMAGE_COST = 40_000;
@@ -54,7 +54,7 @@ async function makeKey(fields: object = {}): Promise<Key> {
   return (await response.json()) as Key;
 }
 
-/** A chat completion, read to its end; its status. */
+/** Reads a chat completion to its end and returns its status. */
 async function chat(key: Key, fields: object = {}, headers = {}): Promise<number> {
   const response = await gateway.post(
     '/v1/chat/completions',
@@ -109,7 +109,7 @@ afterAll(async () => {
   await vendor.close();
 });
 
-/** Makes its files older than they may get, and lets the sweeper look. */
+/** Makes its files older than the limit and runs the sweeper. */
 async function expire(jobId: string): Promise<void> {
   await gateway.database.query(
     "UPDATE jobs SET expires_at = now() - interval '1 minute' WHERE id = $1",
@@ -119,7 +119,7 @@ async function expire(jobId: string): Promise<void> {
   await jobIn(gateway, jobId, 'expired');
 }
 
-describe('after a month of everything at once', () => {
+describe('after a month of all kinds of requests', () => {
   beforeAll(async () => {
     const cached = { 'x-gateway-cache': 'true' };
     const draw = { model: 'one/draw', prompt: 'a barn' };
@@ -142,7 +142,7 @@ describe('after a month of everything at once', () => {
 
   const charged = 41 * CHAT_COST + 20 * FEE + 3 * IMAGE_COST;
 
-  it('the statement adds up to the ledger, and the credits to both', async () => {
+  it('the statement matches the ledger, and the credits match both', async () => {
     const month = new Date().toISOString().slice(0, 7);
     const statement = await read<StatementDto>(`/v1/customer/statements/${month}`);
     expect(statement.totals).toEqual({
@@ -173,7 +173,7 @@ describe('after a month of everything at once', () => {
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
 
-  it('the log says the same row by row, own accounts and the cache told apart', async () => {
+  it('the log matches row by row, with BYOK and cached requests distinguished', async () => {
     const logs = await allLogs();
     expect(logs).toHaveLength(77);
     expect(sum(logs.map(({ cost }) => cost))).toBe(charged);
@@ -201,7 +201,7 @@ describe('after a month of everything at once', () => {
     }
   });
 
-  it('the keys’ counters agree with it, less what was refunded', async () => {
+  it('the keys’ counters match it, less refunds', async () => {
     const logs = await allLogs();
     const { data } = await read<{ data: KeyRecord[] }>(API_KEYS);
     for (const [{ id, key }, refunded] of [
@@ -223,9 +223,9 @@ describe('a monthly spend limit', () => {
   const limitOf = async (key: Key): Promise<{ usage: number; limit_remaining: number }> =>
     (await read<{ data: { usage: number; limit_remaining: number } }>('/api/v1/key', key.key)).data;
 
-  it('is met exactly by requests over an own account, which cost their fee', async () => {
+  it('is reached exactly by BYOK requests, which cost their fee', async () => {
     const key = await makeKey({ monthly_spend_limit: 6 * FEE - 1 });
-    // As long as the vendor says, so that no charge is above its hold.
+    // As long as the vendor reports, so that no charge exceeds its hold.
     const messages = [{ role: 'user', content: 'word '.repeat(60) }];
     const ask = (): Promise<number> => chat(key, { model: 'two/a', messages });
     const statuses: number[] = [];
@@ -238,7 +238,7 @@ describe('a monthly spend limit', () => {
     expect(await limitOf(key)).toMatchObject({ usage: 5 * FEE, limit_remaining: FEE - 1 });
   });
 
-  it('lets answers from the cache through when it is used up', async () => {
+  it('allows cached answers when it is used up', async () => {
     const key = await makeKey({ monthly_spend_limit: 240 });
     const headers = { 'x-gateway-cache': '60' };
     const fields = { temperature: 0.25 };
@@ -248,7 +248,7 @@ describe('a monthly spend limit', () => {
     expect(await limitOf(key)).toMatchObject({ usage: CHAT_COST, limit_remaining: 40 });
   });
 
-  it('holds for jobs, and has room again for what is refunded', async () => {
+  it('applies to jobs, and refunds free it again', async () => {
     const key = await makeKey({ monthly_spend_limit: IMAGE_COST });
     const submit = (): Promise<Response> =>
       gateway.post('/v1/jobs', { model: 'one/draw', prompt: 'a barn' }, as(key));

@@ -25,7 +25,7 @@ async function call(
 }
 
 describe("an operator's key", () => {
-  it('tells who it makes one', async () => {
+  it('identifies itself', async () => {
     const answer = await call('/v1/admin/whoami', gateway.adminKey);
     expect(answer).toMatchObject({
       status: 200,
@@ -34,7 +34,7 @@ describe("an operator's key", () => {
   });
 
   it.each(['/v1/customer/api-keys', '/v1/models', '/api/v1/key', '/v1/generation?id=1'])(
-    'does not open %s',
+    'does not give access to %s',
     async (path) => {
       const { status, body } = await call(path, gateway.adminKey);
       expect(status).toBe(401);
@@ -42,7 +42,7 @@ describe("an operator's key", () => {
     },
   );
 
-  it('is asked for: 401 without one and for unknown ones, 403 for keys of tenants', async () => {
+  it('is required: 401 without one and for unknown ones, 403 for tenants’ keys', async () => {
     const unknown = refusal(401, 'authentication_error', 'authorization');
     for (const key of [undefined, 'sk-admin-unknown-1234', 'sk-unknown-12345678', 'word']) {
       expect(await call('/v1/admin/whoami', key)).toEqual(unknown);
@@ -54,7 +54,7 @@ describe("an operator's key", () => {
     }
   });
 
-  it('may be guessed only so often', async () => {
+  it('is protected against guessing', async () => {
     const address = nextAddress();
     const statuses = new Set<number>();
     for (let count = 0; count < 102; count++) {
@@ -83,7 +83,7 @@ const countRows = async (): Promise<number> =>
   (await gateway.database.query('SELECT FROM audit_log')).rows.length;
 
 describe('/v1/admin/keys', () => {
-  it('makes keys that work, and revokes them, each in the audit log and without the key', async () => {
+  it('creates working keys and revokes them, audited without the key', async () => {
     const { id, key } = await make({
       name: 'script \u0000',
       role: 'admin',
@@ -112,7 +112,7 @@ describe('/v1/admin/keys', () => {
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 
-  it('gives an auditor what there is to read, and no change', async () => {
+  it('lets an auditor read everything and change nothing', async () => {
     const { id, key } = await make({ name: 'auditor', role: 'auditor' });
     expect(await call('/v1/admin/whoami', key)).toMatchObject({ body: { role: 'auditor' } });
     expect(await call(`/v1/admin/keys/${id}`, key)).toMatchObject({ status: 200 });
@@ -126,7 +126,7 @@ describe('/v1/admin/keys', () => {
     expect(await countRows()).toBe(before);
   });
 
-  it('refuses keys that have expired', async () => {
+  it('rejects expired keys', async () => {
     const { id, key } = await make({ name: 'short', role: 'admin', expires_at: '2100-01-01' });
     await gateway.database.query(`UPDATE admin_keys SET expires_at = now() WHERE id = $1`, [id]);
     expect(await call('/v1/admin/whoami', key)).toMatchObject({ status: 401 });
@@ -156,7 +156,7 @@ describe('/v1/admin/keys', () => {
     ['limit=201', 'limit'],
     ['cursor=abc', 'cursor'],
     ['offset=1', 'offset'],
-  ])('refuses the query %s', async (query, param) => {
+  ])('rejects the query %s', async (query, param) => {
     expect(await call(`/v1/admin/keys?${query}`, gateway.adminKey)).toEqual(
       refusal(400, 'invalid_request_error', param),
     );
@@ -168,7 +168,7 @@ describe('/v1/admin/keys', () => {
     [{ name: 'n', role: 'owner' }, 'role'],
     [{ name: 'n', role: 'admin', expires_at: '2020-01-01' }, 'expires_at'],
     [{ name: 'n', role: 'admin', key: 'sk-admin-of-my-own' }, 'key'],
-  ])('refuses the body %j', async (body, param) => {
+  ])('rejects the body %j', async (body, param) => {
     const before = await countRows();
     const response = await gateway.admin('POST', '/v1/admin/keys', body);
     expect({ status: response.status, body: await response.json() }).toEqual(
@@ -177,15 +177,18 @@ describe('/v1/admin/keys', () => {
     expect(await countRows()).toBe(before);
   });
 
-  it.each(['nothing', '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01'])('knows no key %s', async (id) => {
-    for (const method of ['GET', 'DELETE']) {
-      expect(await call(`/v1/admin/keys/${id}`, gateway.adminKey, { method })).toEqual(
-        refusal(404, 'not_found_error', 'id'),
-      );
-    }
-  });
+  it.each(['nothing', '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01'])(
+    'returns 404 for key %s',
+    async (id) => {
+      for (const method of ['GET', 'DELETE']) {
+        expect(await call(`/v1/admin/keys/${id}`, gateway.adminKey, { method })).toEqual(
+          refusal(404, 'not_found_error', 'id'),
+        );
+      }
+    },
+  );
 
-  it('keeps the last key of an admin, also when two are revoked at once', async () => {
+  it('keeps the last admin key, even when two are revoked at once', async () => {
     const own = await call('/v1/admin/whoami', gateway.adminKey);
     await gateway.database.query(
       `UPDATE admin_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id <> $1`,

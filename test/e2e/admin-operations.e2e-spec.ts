@@ -18,7 +18,7 @@ let other: BootedGateway;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  // So that no pause ends on its own meanwhile.
+  // Long, so that no pause ends on its own meanwhile.
   const settings = { GATEWAY_COOLDOWN_MS: '60000' };
   gateway = await bootGateway(settings, { database });
   const { apiKey, adminKey } = gateway;
@@ -50,8 +50,8 @@ async function ask(at: BootedGateway, model: string, fields: object = {}): Promi
 const refused = (status: number, param: string) => ({ status, body: { error: { param } } });
 
 describe('GET /v1/admin/instances', () => {
-  it('shows every process, what it runs and what it is doing', async () => {
-    // Each look at its readiness is a heartbeat; the very first of all says nothing of its work yet.
+  it('shows every process, its version and its work', async () => {
+    // Each readiness check is a heartbeat; the very first one does not report work yet.
     await until(async () => {
       await fetch(`${other.url}/readyz`);
       const { body } = await admin('GET', '/v1/admin/instances');
@@ -73,7 +73,7 @@ describe('GET /v1/admin/instances', () => {
         uptime_seconds: expect.any(Number),
       });
     }
-    // Each has a folder of its own; what the oldest has counts as the usual.
+    // Their data folders differ; the oldest instance's one counts as the usual.
     expect(body.data.map(({ differs }) => differs)).toEqual([[], ['artifacts']]);
     expect(body.data.find(({ is_self }) => is_self === false)).toMatchObject({
       requests_in_flight: 0,
@@ -93,10 +93,10 @@ describe('GET /v1/admin/instances', () => {
     });
   });
 
-  it('shows the breakers that processes have opened and told each other of, by instance and by route', async () => {
+  it('shows opened circuit breakers that processes have shared, by instance and by route', async () => {
     await until(async () => {
       await ask(other, 'sandbox/fault-503');
-      // A heartbeat of each.
+      // Triggers a heartbeat of each.
       for (const { url } of [gateway, other]) await fetch(`${url}/readyz`);
       const { body } = await admin('GET', '/v1/admin/instances');
       return body.data.every(({ routes }) => (routes as Row[]).length > 0);
@@ -115,20 +115,20 @@ describe('GET /v1/admin/instances', () => {
         instances: body.data.map(({ id }) => ({ instance_id: id, state: 'open' })),
       }),
     ]);
-    // The one that has heard of it does not try it while there is something better.
+    // An instance that was notified does not try the route while a better one exists.
     const response = await gateway.post('/v1/chat/completions', {
       models: ['sandbox/fault-503', 'sandbox/echo'],
       messages: [{ role: 'user', content: 'word' }],
     });
     expect(response.status).toBe(200);
-    // No list of attempts: one vendor was asked, and answered.
+    // No list of attempts: one vendor was asked and answered.
     const row = await loggedRequest(database.database, response.headers.get('x-request-id'));
     expect(row).toMatchObject({ model: 'sandbox/echo', attempts: null });
   });
 });
 
 describe(ROUTES, () => {
-  it('are listed in pages, without a repeat or a gap', async () => {
+  it('are listed in pages without repeats or gaps', async () => {
     const found: string[] = [];
     let cursor = '';
     for (;;) {
@@ -154,7 +154,7 @@ describe(ROUTES, () => {
       status: 200,
       body: { ...ECHO, reason: 'cut short', paused_by: 'First admin key', until: null },
     });
-    // With the answer, here and elsewhere.
+    // In effect with the response, here and elsewhere.
     expect(await ask(other, 'sandbox/echo')).toBe(503);
     expect(await ask(gateway, 'sandbox/echo')).toBe(503);
     expect(await ask(other, 'sandbox/words', { max_tokens: 1 })).toBe(200);
@@ -197,7 +197,7 @@ describe(ROUTES, () => {
     ]);
   });
 
-  it('are paused with their whole provider, which is shown so, and go on when the time is over', async () => {
+  it('are paused with their whole provider, which is shown, and resume when the time is over', async () => {
     const end = new Date(Date.now() + 1_500);
     const whole = { provider: 'sandbox', reason: 'maintenance', until: end };
     expect((await admin('POST', `${ROUTES}/pause`, whole)).body).toMatchObject({ model: null });
@@ -232,7 +232,7 @@ describe(ROUTES, () => {
     expect(await admin('POST', `${ROUTES}/pause`, body)).toMatchObject(refused(400, param));
   });
 
-  it('hears of pauses while notices are missed, and bears rows of whoever wrote them', async () => {
+  it('learns about pauses despite missed notices, and tolerates invalid rows', async () => {
     await database.database.query(
       `INSERT INTO route_pauses (provider, model, reason, paused_by)
        VALUES ('sandbox', 'sandbox/words', 'by hand \\\\', 'dba')`,
@@ -249,7 +249,7 @@ describe(ROUTES, () => {
 });
 
 describe('GET /v1/admin/routes/history', () => {
-  it('adds up what became of calls, over all instances', async () => {
+  it('adds up the outcomes of calls over all instances', async () => {
     for (const at of [gateway, other]) await ask(at, 'sandbox/echo');
     await ask(gateway, 'sandbox/fault-500');
     const sumsOf = async (model: string) => {
@@ -261,12 +261,12 @@ describe('GET /v1/admin/routes/history', () => {
         (own as Record<string, number>[]).reduce((total, step) => total + step[name]!, 0);
       return { answered: sum('answered'), failed: sum('failed') };
     };
-    // Each writes down what it has seen every 10 s.
+    // Each instance writes its counts every 10 s.
     await until(async () => (await sumsOf('sandbox/echo')).answered >= 2, 40_000);
     await until(async () => (await sumsOf('sandbox/fault-500')).failed >= 1, 40_000);
     expect((await sumsOf('sandbox/echo')).failed).toBe(0);
     expect((await sumsOf('sandbox/fault-500')).answered).toBe(0);
-    // What is read of late is a few seconds old.
+    // Recent figures are a few seconds old.
     await until(async () => {
       const { body } = await admin('GET', `${ROUTES}?model=sandbox/echo`);
       return body.data[0]!.cache_hit_rate === 0;
@@ -283,7 +283,7 @@ describe('GET /v1/admin/routes/history', () => {
     });
   }, 90_000);
 
-  it('goes back up to a week, in coarser steps', async () => {
+  it('covers up to a week, in coarser steps', async () => {
     const { body } = await admin('GET', `${ROUTES}/history?hours=168`);
     expect(body).toMatchObject({ step_seconds: 14_400 });
     for (const hours of ['0', '169', '1.5', 'x']) {
@@ -295,7 +295,7 @@ describe('GET /v1/admin/routes/history', () => {
 });
 
 describe('GET /v1/admin/books', () => {
-  it('finds sound books sound, with figures and what was asked', async () => {
+  it('confirms balanced books, with figures and the options', async () => {
     const { status, body } = await admin('GET', '/v1/admin/books');
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'sound', checked_at: expect.any(String) });
@@ -314,7 +314,7 @@ describe('GET /v1/admin/books', () => {
     expect(Number(balance)).toBeGreaterThan(0);
   });
 
-  it('names what is broken, with the first rows at fault', async () => {
+  it('names broken invariants and the first rows at fault', async () => {
     const spoil = (credits: number) =>
       database.database.query('UPDATE accounts SET balance = balance + $1', [credits]);
     await spoil(5);
@@ -332,7 +332,7 @@ describe('GET /v1/admin/books', () => {
     }
   });
 
-  it('shows each finding as a line of its own, as it is found', async () => {
+  it('streams each finding as a line as soon as it is found', async () => {
     const response = await gateway.admin('GET', '/v1/admin/books/progress.jsonl');
     expect(response.status).toBe(200);
     const lines = (await response.text()).trim().split('\n');
@@ -346,7 +346,7 @@ describe('GET /v1/admin/books', () => {
     );
   });
 
-  it('ends a check that nobody waits for any more, and begins another at once', async () => {
+  it('ends a check whose caller disconnected, and starts another at once', async () => {
     const running = async (): Promise<number> => {
       const { rows } = await database.database.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -377,7 +377,7 @@ describe('GET /v1/admin/books', () => {
     expect(await admin('GET', '/v1/admin/books')).toMatchObject({ status: 200 });
   });
 
-  it('answers all who ask at once, and checks nothing while another instance does', async () => {
+  it('shares a check between concurrent callers, and runs none while another instance does', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => admin('GET', '/v1/admin/books')));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     const client = await database.database.pool.connect();

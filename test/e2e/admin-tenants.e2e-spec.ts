@@ -84,7 +84,7 @@ async function audited(tenantId: string): Promise<string[]> {
 const refused = (status: number, param: string) => ({ status, body: { error: { param } } });
 
 describe(TENANTS, () => {
-  it('makes a tenant with credits and keys that work, shown once', async () => {
+  it('creates a tenant with credits and working keys, shown once', async () => {
     const { id, path, routing, management } = await makeTenant({
       memo: 'a start',
       monthly_spend_limit: 500_000,
@@ -134,11 +134,11 @@ describe(TENANTS, () => {
     [{ name: 'n', monthly_spend_limit: '5' }, 'monthly_spend_limit'],
     [{ name: 'n', memo: '' }, 'memo'],
     [{ name: 'n', status: 'active' }, 'status'],
-  ])('refuses to make one of %j', async (body, param) => {
+  ])('rejects %j', async (body, param) => {
     expect(await call('POST', TENANTS, body)).toMatchObject(refused(400, param));
   });
 
-  it('gives no two tenants one name, also at once', async () => {
+  it('rejects duplicate names, also concurrently', async () => {
     const name = `twin ${randomUUID()}`;
     const answers = await Promise.all([1, 2, 3].map(() => call('POST', TENANTS, { name })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
@@ -146,7 +146,7 @@ describe(TENANTS, () => {
     expect(await call('PATCH', path, { name })).toMatchObject(refused(409, 'name'));
   });
 
-  it('is searched, sorted and paged without a repeat or a gap', async () => {
+  it('is searched, sorted and paged without repeats or gaps', async () => {
     const word = `Pages%_${randomUUID()}`;
     const made: string[] = [];
     for (const [index, credits] of [30, 10, 0, 20, 10].entries()) {
@@ -188,23 +188,23 @@ describe(TENANTS, () => {
     ['cursor=word', 'cursor'],
     ['sort=balance&cursor=WyJhIiwiYiJd', 'cursor'],
     ['page=2', 'page'],
-  ])('refuses the query %s', async (query, param) => {
+  ])('rejects the query %s', async (query, param) => {
     expect(await call('GET', `${TENANTS}?${query}`)).toMatchObject(refused(400, param));
   });
 
-  it('says that there is no such tenant or key, whatever is asked of it', async () => {
+  it('returns 404 for an unknown tenant or key in every operation', async () => {
     const { path } = await makeTenant();
     for (const id of [randomUUID(), 'word']) {
-      const gone = `${TENANTS}/${id}`;
+      const unknown = `${TENANTS}/${id}`;
       for (const [method, at, body] of [
-        ['GET', gone],
-        ['PATCH', gone, { name: 'n' }],
-        ['DELETE', gone],
-        ['POST', `${gone}/grants`, { credits: 1 }],
-        ['POST', `${gone}/corrections`, { credits: 1 }],
-        ['GET', `${gone}/entries`],
-        ['GET', `${gone}/api-keys`],
-        ['POST', `${gone}/api-keys`, { name: 'n' }],
+        ['GET', unknown],
+        ['PATCH', unknown, { name: 'n' }],
+        ['DELETE', unknown],
+        ['POST', `${unknown}/grants`, { credits: 1 }],
+        ['POST', `${unknown}/corrections`, { credits: 1 }],
+        ['GET', `${unknown}/entries`],
+        ['GET', `${unknown}/api-keys`],
+        ['POST', `${unknown}/api-keys`, { name: 'n' }],
       ] as const) {
         expect(await call(method, at, body)).toMatchObject(refused(404, 'tenant_id'));
       }
@@ -217,7 +217,7 @@ describe(TENANTS, () => {
 });
 
 describe('a suspended tenant', () => {
-  it('reads and does nothing else within a second, on every instance, until it is resumed', async () => {
+  it('can only read, within a second, on every instance, until it is resumed', async () => {
     const { id, path, routing, management } = await makeTenant();
     const ask = (at: string) => call('POST', '/v1/chat/completions', CHAT, { key: routing, at });
     for (const { url } of [gateway, other]) expect((await ask(url)).status).toBe(200);
@@ -240,7 +240,7 @@ describe('a suspended tenant', () => {
     }
     const its = `tenant_id = '${id}'`;
     expect(await answeredAsBeforeMs(database.database, suspendedAt, its)).toBeLessThan(1_000);
-    // Again is no change, and no second line of the audit log.
+    // A repetition changes nothing and is not audited again.
     await call('PATCH', path, { status: 'suspended' });
     await call('PATCH', path, { status: 'active', name: `resumed ${id}` });
     for (const { url } of [gateway, other])
@@ -262,7 +262,7 @@ describe('a suspended tenant', () => {
     ]);
   });
 
-  it('gets the answer that was under way to its end, and pays for it', async () => {
+  it('gets a running answer to its end, and pays for it', async () => {
     const { path, routing } = await makeTenant();
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -283,7 +283,7 @@ describe('a suspended tenant', () => {
 });
 
 describe('grants and corrections', () => {
-  it('are entries with a memo, which move the balance and nothing else', async () => {
+  it('are entries with a memo that change only the balance', async () => {
     const { id, path, management } = await makeTenant({ credits: 100 });
     const granted = await call('POST', `${path}/grants`, { credits: 50, memo: 'invoice 7' });
     expect(granted).toMatchObject({
@@ -317,7 +317,7 @@ describe('grants and corrections', () => {
     ]);
   });
 
-  it('are added once for one idempotency key, also by many at once', async () => {
+  it('are added once per idempotency key, also by concurrent requests', async () => {
     const { path } = await makeTenant({ credits: 0 });
     const headers = { 'idempotency-key': 'a key with \\ in it' };
     const body = { credits: 5, memo: 'once' };
@@ -342,15 +342,15 @@ describe('grants and corrections', () => {
     expect(await call('POST', `${path}/grants`, body, long)).toMatchObject(
       refused(400, 'idempotency-key'),
     );
-    // What was refused has not used its key up.
+    // A rejected request has not used its key.
     const again = { headers: { 'idempotency-key': 'another' } };
     const take = { credits: -9 };
     expect((await call('POST', `${path}/corrections`, take, again)).status).toBe(409);
     await call('POST', `${path}/grants`, { credits: 4 });
     expect((await call('POST', `${path}/corrections`, take, again)).status).toBe(201);
-    // Another tenant's keys are its own.
-    const stranger = await makeTenant({ credits: 0 });
-    expect((await call('POST', `${stranger.path}/grants`, body, { headers })).status).toBe(201);
+    // Keys are scoped to the tenant.
+    const another = await makeTenant({ credits: 0 });
+    expect((await call('POST', `${another.path}/grants`, body, { headers })).status).toBe(201);
   });
 
   it.each<[string, object, string]>([
@@ -364,12 +364,12 @@ describe('grants and corrections', () => {
     ['corrections', { credits: 0 }, 'credits'],
     ['corrections', { credits: 0.5 }, 'credits'],
     ['corrections', { credits: null }, 'credits'],
-  ])('POST %s refuses %j, naming %s', async (path, body, param) => {
+  ])('POST %s rejects %j, naming %s', async (path, body, param) => {
     const tenant = `${TENANTS}/${gateway.tenantId}`;
     expect(await call('POST', `${tenant}/${path}`, body)).toMatchObject(refused(400, param));
   });
 
-  it('take nothing beyond what is there, however many corrections and charges there are at once', async () => {
+  it('take only available credits under concurrent corrections and charges', async () => {
     const { id, path, routing } = await makeTenant({ credits: 2_000 });
     const work = { key: routing };
     const paid = { ...CHAT, max_tokens: 8 };
@@ -394,7 +394,7 @@ describe('grants and corrections', () => {
 });
 
 describe('keys of any tenant', () => {
-  it('are made, changed with their rate limit, and revoked', async () => {
+  it('are created, changed with their rate limit, and revoked', async () => {
     const { id, path } = await makeTenant();
     const made = await call('POST', `${path}/api-keys`, {
       name: 'service',
@@ -415,7 +415,7 @@ describe('keys of any tenant', () => {
     expect(changed.body).toMatchObject({ rate_limit_per_minute: 50, monthly_spend_limit: null });
     expect((await call('GET', at)).body).toEqual(changed.body);
     for (let count = 0; count < 4; count++) expect((await ask()).status).toBe(200);
-    // The tenant itself may not.
+    // The tenant itself may not change it.
     const own = `/v1/customer/api-keys/${String(made.body.id)}`;
     expect(await call('PATCH', own, { rate_limit_per_minute: 60 }, key)).toMatchObject(
       refused(400, 'rate_limit_per_minute'),
@@ -454,20 +454,20 @@ describe('keys of any tenant', () => {
     [{ name: 'n', monthly_spend_limit: 0 }, 'monthly_spend_limit'],
     [{ name: 'n', expires_at: '2001-01-01' }, 'expires_at'],
     [{ name: 'n', key: 'sk-of-my-own' }, 'key'],
-  ])('refuses a key of %j', async (body, param) => {
+  ])('rejects a key with %j', async (body, param) => {
     const path = `${TENANTS}/${gateway.tenantId}/api-keys`;
     expect(await call('POST', path, body)).toMatchObject(refused(400, param));
   });
 });
 
 describe('a deleted tenant', () => {
-  it('is anonymous, has nothing, and its books are sound', async () => {
+  it('is anonymized and emptied, and its books balance', async () => {
     const { id, path, routing, management } = await makeTenant({
       name: `Jane Doe ${randomUUID()}`,
     });
     const asTenant = { key: management };
-    const told = { key: routing, headers: { 'x-gateway-tags': 'team=secret' } };
-    await call('POST', '/v1/chat/completions', { ...CHAT, user: 'secret' }, told);
+    const options = { key: routing, headers: { 'x-gateway-tags': 'team=secret' } };
+    await call('POST', '/v1/chat/completions', { ...CHAT, user: 'secret' }, options);
     await call(
       'POST',
       '/v1/responses',
@@ -591,7 +591,7 @@ describe('a deleted tenant', () => {
     expect(await findLedgerFaults(database.database)).toEqual([]);
   });
 
-  it('waits for what is under way, and for every instance to know that it is suspended', async () => {
+  it('waits for running work, and until every instance knows of the suspension', async () => {
     const { id, path } = await makeTenant();
     await call('PATCH', path, { status: 'suspended' });
     expect(await call('DELETE', path)).toMatchObject({

@@ -8,7 +8,7 @@ const EPHEMERAL = { cache_control: { type: 'ephemeral' } };
 const text = (words: string): object => ({ type: 'text', text: words });
 const schema = { type: 'object', properties: { command: { type: 'string' } } };
 
-/** As Claude Code sends it by itself, but for the length of its words. */
+/** A request of Claude Code, with shorter texts. */
 const CLAUDE_CODE = {
   path: MESSAGES,
   headers: {
@@ -35,7 +35,7 @@ const CLAUDE_CODE = {
 
 const exec = { type: 'function', name: 'exec_command', parameters: schema, strict: false };
 
-/** As Codex does. */
+/** A request of Codex. */
 const CODEX = {
   path: RESPONSES,
   headers: { originator: 'codex_exec' },
@@ -70,14 +70,14 @@ describe('coding agents at every vendor', () => {
   });
 
   it.each(FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ vendor, stream }))))(
-    'are answered by $vendor (stream: $stream)',
+    'get an answer from $vendor (stream: $stream)',
     async ({ vendor, stream }) => {
       const { gateway } = fleet;
       const member = fleet.member(vendor);
       member.answer({ text: 'Hello there', finish: 'stop', usage: { input: 3, output: 2 } });
       for (const { path, headers, body } of [CLAUDE_CODE, CODEX]) {
-        const asked = { ...body, model: member.model, stream };
-        const response = await gateway.post(path, asked, headers);
+        const request = { ...body, model: member.model, stream };
+        const response = await gateway.post(path, request, headers);
         expect(await readAnswer(path, response)).toMatchObject({ text: 'Hello there' });
       }
     },

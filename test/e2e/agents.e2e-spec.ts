@@ -56,7 +56,7 @@ const message =
     });
   };
 
-describe('what coding agents send', () => {
+describe('requests of coding agents', () => {
   let fake: FakeOpenAi;
   let gateway: BootedGateway;
   let files: Awaited<ReturnType<typeof writeOperatorFiles>>;
@@ -107,7 +107,7 @@ describe('what coding agents send', () => {
   };
 
   describe('betas', () => {
-    it('go to their vendor where they are free or priced, and unknown ones are named', async () => {
+    it('are sent to their vendor if free or priced, and unknown ones are named', async () => {
       const names = 'claude-code-20250219,effort-2025-11-24,unheard-of-2026-01-01';
       const response = await ask({ output_config: { effort: 'high' } }, { [BETA]: names });
       expect(response.status).toBe(200);
@@ -118,7 +118,7 @@ describe('what coding agents send', () => {
       expect(fake.calls[0]!.body).toMatchObject({ output_config: { effort: 'high' } });
     });
 
-    it('are refused by name where what they open has no price', async () => {
+    it('are rejected by name if they enable something without a price', async () => {
       const refused = await refusalOf(await ask({}, { [BETA]: 'files-api-2025-04-14' }));
       expect(refused).toEqual([400, BETA, expect.stringContaining('files-api-2025-04-14')]);
       const inBody = await refusalOf(await ask({ anthropic_beta: ['mcp-client-2025-11-20'] }));
@@ -126,7 +126,7 @@ describe('what coding agents send', () => {
       expect(fake.calls).toEqual([]);
     });
 
-    it('open long prompts only where the price reaches that far', async () => {
+    it('enable long prompts only if the model has a price for them', async () => {
       const headers = { [BETA]: 'context-1m-2025-08-07' };
       expect((await ask({}, headers)).status).toBe(200);
       expect(fake.calls[0]!.headers).not.toHaveProperty(BETA);
@@ -134,7 +134,7 @@ describe('what coding agents send', () => {
       expect(refused).toEqual([400, BETA, expect.stringContaining('context-1m')]);
     });
 
-    it('never get to a vendor of another dialect', async () => {
+    it('are never sent to a vendor of another dialect', async () => {
       fake.answer = politeAnswer();
       const headers = { [BETA]: 'files-api-2025-04-14,context-1m-2025-08-07' };
       const response = await ask(
@@ -156,7 +156,7 @@ describe('what coding agents send', () => {
     });
   });
 
-  describe('searches that the vendor runs', () => {
+  describe('searches run by the vendor', () => {
     const counted = { server_tool_use: { web_search_requests: 2 } };
 
     it.each([false, true])('are charged by its count in messages (stream: %s)', async (stream) => {
@@ -168,11 +168,11 @@ describe('what coding agents send', () => {
     });
 
     it.each([false, true])('are counted in a response’s output (stream: %s)', async (stream) => {
-      const said = { type: 'message', id: 'm', role: 'assistant', status: 'completed' };
+      const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed' };
       const text = { type: 'output_text', text: 'Hello', annotations: [] };
       const opened = { ...SEARCH_CALL, action: { type: 'open_page' } };
       fake.answer = respond({
-        output: [SEARCH_CALL, opened, SEARCH_CALL, { ...said, content: [text] }],
+        output: [SEARCH_CALL, opened, SEARCH_CALL, { ...message, content: [text] }],
       });
       const body = { model: 'openai/gpt-5.4', input: 'Hi', stream };
       const tools = [{ type: 'web_search', external_web_access: false }];
@@ -189,11 +189,11 @@ describe('what coding agents send', () => {
       expect(row).toMatchObject({ outcome: 'completed', managed_tool_fee: SEARCH_FEE });
     });
 
-    it('are within what is set aside', async () => {
+    it('are covered by the hold', async () => {
       const tools = [{ ...SEARCH_TOOL, max_uses: 20 }, SEARCH_TOOL];
       fake.answer = (_call, response) => void response.writeHead(200).flushHeaders();
       const left = new AbortController();
-      const asked = gateway.fetch(MESSAGES, {
+      const answer = gateway.fetch(MESSAGES, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ model: LONG_MODEL, max_tokens: 5, messages: [USER], tools }),
@@ -202,12 +202,12 @@ describe('what coding agents send', () => {
       await until(() => fake.calls.length === 1);
       const holds = await gateway.database.query<{ amount: string }>('SELECT amount FROM holds');
       left.abort();
-      await expect(asked).rejects.toThrow();
+      await expect(answer).rejects.toThrow();
       const held = holds.rows.map(({ amount }) => Number(amount));
       expect(Math.max(0, ...held)).toBeGreaterThan(30 * SEARCH_FEE);
     });
 
-    it('are refused where they have no price', async () => {
+    it('are rejected without a price', async () => {
       const messages = await ask({ model: 'anthropic/unpriced', tools: [SEARCH_TOOL] });
       const reason: unknown = expect.stringContaining('no price');
       expect(await refusalOf(messages)).toEqual([400, 'tools.0.type', reason]);
@@ -227,9 +227,9 @@ describe('what coding agents send', () => {
       expect(fake.calls).toEqual([]);
     });
 
-    it('are paid for as far as they had come when the caller left', async () => {
-      const begun = [messageStart(), blockStart(0, SEARCH_BLOCK)];
-      fake.answer = streamOf([...begun, blockStart(1, { type: 'text', text: 'a' })], 'hang');
+    it('are charged up to the point where the caller disconnected', async () => {
+      const started = [messageStart(), blockStart(0, SEARCH_BLOCK)];
+      fake.answer = streamOf([...started, blockStart(1, { type: 'text', text: 'a' })], 'hang');
       const responses: FakeAnswer = (call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         for (const event of streamEvents(call, { output: [SEARCH_CALL] }).slice(0, 4)) {
@@ -237,7 +237,7 @@ describe('what coding agents send', () => {
         }
         writeEvent(response, { type: 'response.output_text.delta', delta: 'a' });
       };
-      const leave = async (path: string, body: object): Promise<LoggedRequest> => {
+      const disconnect = async (path: string, body: object): Promise<LoggedRequest> => {
         const left = new AbortController();
         const response = await gateway.fetch(path, {
           method: 'POST',
@@ -248,18 +248,18 @@ describe('what coding agents send', () => {
         left.abort();
         return loggedRequest(gateway.database, response.headers.get('x-request-id'));
       };
-      const asked = { model: LONG_MODEL, max_tokens: 9, messages: [USER], tools: [SEARCH_TOOL] };
+      const request = { model: LONG_MODEL, max_tokens: 9, messages: [USER], tools: [SEARCH_TOOL] };
       const charged = { outcome: 'cancelled', managed_tool_fee: SEARCH_FEE };
-      expect(await leave(MESSAGES, asked)).toMatchObject(charged);
+      expect(await disconnect(MESSAGES, request)).toMatchObject(charged);
       fake.answer = responses;
       const tools = [{ type: 'web_search' }];
-      expect(await leave(RESPONSES, { model: 'openai/gpt-5.4', input: 'Hi', tools })).toMatchObject(
-        charged,
-      );
+      expect(
+        await disconnect(RESPONSES, { model: 'openai/gpt-5.4', input: 'Hi', tools }),
+      ).toMatchObject(charged);
     });
   });
 
-  describe('tools of responses that run in the client', () => {
+  describe('Responses tools that run in the client', () => {
     const read = { type: 'function', name: 'read', parameters: { type: 'object' }, strict: false };
     const tools = [
       { type: 'namespace', name: 'files', description: 'Files.', tools: [read] },
@@ -285,7 +285,7 @@ describe('what coding agents send', () => {
       return (await response.json()) as Record<string, unknown>;
     };
 
-    it('go to their vendor as they are', async () => {
+    it('are sent to their vendor unchanged', async () => {
       fake.answer = respond();
       const own = tools.slice(0, 4);
       const body = { model: 'openai/gpt-5.4', input: 'Hi', tools: own };
@@ -311,26 +311,29 @@ describe('what coding agents send', () => {
         { query: 'x' },
         { type: 'tool_search_call', execution: 'client', arguments: { query: 'x' } },
       ],
-    ])('are functions for others: %s comes back as it is called', async (name, args, item) => {
-      fake.answer = called(name, args);
-      const { output, id } = await create({ input: 'Hi' });
-      expect(output).toMatchObject([{ ...item, call_id: 'call_1', status: 'completed' }]);
-      const { tools: sent } = fake.calls[0]!.body as { tools: { function: { name: string } }[] };
-      expect(sent.map((tool) => tool.function.name)).toEqual([
-        'files__read',
-        'shell',
-        'patch',
-        'tool_search',
-      ]);
+    ])(
+      'become functions for other vendors: %s is returned as declared',
+      async (name, args, item) => {
+        fake.answer = called(name, args);
+        const { output, id } = await create({ input: 'Hi' });
+        expect(output).toMatchObject([{ ...item, call_id: 'call_1', status: 'completed' }]);
+        const { tools: sent } = fake.calls[0]!.body as { tools: { function: { name: string } }[] };
+        expect(sent.map((tool) => tool.function.name)).toEqual([
+          'files__read',
+          'shell',
+          'patch',
+          'tool_search',
+        ]);
 
-      fake.answer = politeAnswer();
-      const result = { type: 'function_call_output', call_id: 'call_1', output: 'done' };
-      await create({ input: [result], previous_response_id: id });
-      const { messages } = fake.calls[1]!.body as { messages: Record<string, unknown>[] };
-      expect(messages.slice(-2)).toMatchObject([
-        { role: 'assistant', tool_calls: [{ id: 'call_1', function: { name } }] },
-        { role: 'tool', tool_call_id: 'call_1' },
-      ]);
-    });
+        fake.answer = politeAnswer();
+        const result = { type: 'function_call_output', call_id: 'call_1', output: 'done' };
+        await create({ input: [result], previous_response_id: id });
+        const { messages } = fake.calls[1]!.body as { messages: Record<string, unknown>[] };
+        expect(messages.slice(-2)).toMatchObject([
+          { role: 'assistant', tool_calls: [{ id: 'call_1', function: { name } }] },
+          { role: 'tool', tool_call_id: 'call_1' },
+        ]);
+      },
+    );
   });
 });

@@ -4,7 +4,7 @@ import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai';
 import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-/** Given always, since the package for messages warns of models that it does not know. */
+/** The messages package warns about unknown models without these. */
 const settings = { maxRetries: 0, maxOutputTokens: 200 };
 
 const weather = tool({
@@ -48,7 +48,7 @@ describe('the AI SDK against POST /v1/responses', () => {
     ['whole', false],
     ['streamed', true],
     ['streamed', false],
-  ])('runs a tool and goes on with its result, %s, with store %p', async (kind, store) => {
+  ])('runs a tool and continues with its result, %s, with store %p', async (kind, store) => {
     const call = {
       model: provider.responses('sandbox/echo'),
       prompt: 'Weather?',
@@ -111,7 +111,7 @@ describe('the AI SDK against POST /v1/anthropic/messages', () => {
     expect(typeof object.name).toBe('string');
   });
 
-  it('reads what was wrong', async () => {
+  it('parses an error', async () => {
     const unknown = providerOf('sk-none')('sandbox/echo');
     const failing = generateText({ model: unknown, prompt: 'x', ...settings });
     await expect(failing).rejects.toMatchObject({

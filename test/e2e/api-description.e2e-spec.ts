@@ -8,7 +8,7 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 import { withAliases, type ApiDescription } from '../support/api-description.js';
 import { bootGateway } from '../support/boot-gateway.js';
 
-/** Ten times as fast as the one in JavaScript. */
+/** Ten times as fast as the JavaScript compiler. */
 const COMPILER = 'node_modules/typescript-native/bin/tsc';
 
 interface Body {
@@ -30,7 +30,7 @@ interface Operation {
   responses: Record<string, Partial<Body>>;
 }
 
-/** What is called most, by its id, and the paths that lead to it besides. */
+/** The most used operations by id, with their paths and aliases. */
 const CANONICAL: Record<string, { path: string; aliases: string[] }> = {
   createChatCompletion: {
     path: 'post /v1/chat/completions',
@@ -46,7 +46,7 @@ const CANONICAL: Record<string, { path: string; aliases: string[] }> = {
   createApiKey: { path: 'post /v1/customer/api-keys', aliases: [] },
 };
 
-/** A program that calls the gateway by the generated types alone, as a caller would write it. */
+/** A program that calls the gateway with the generated types only. */
 const PROGRAM = `
 import type { components, operations, paths } from './api';
 
@@ -118,8 +118,8 @@ describe('the OpenAPI description', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('is what a command prints without settings, a database or a folder for data', async () => {
-    // It ends by itself: nothing that it opened is left open.
+  it('is printed by a command without settings, a database or a data folder', async () => {
+    // The command exits, since it leaves nothing open.
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [join(process.cwd(), 'dist/src/cli.js'), 'openapi'],
@@ -134,12 +134,12 @@ describe('the OpenAPI description', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is one of OpenAPI 3.1, in the words of JSON Schema', () => {
+  it('is valid OpenAPI 3.1 with JSON Schema', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(JSON.stringify(document)).not.toMatch(/"nullable":true|Dto"|"title":"[A-Z]\w+Request"/);
   });
 
-  it('gives every operation a name that a person would give it, and no other has', () => {
+  it('gives every operation a unique, readable name', () => {
     const ids = operations.map(({ operation }) => operation.operationId ?? '');
     expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
@@ -153,7 +153,7 @@ describe('the OpenAPI description', () => {
     for (const alias of aliases) expect(document.paths).not.toHaveProperty([alias]);
   });
 
-  it('has one way to authorise for tenants, one for operators and one for pages, and all need one that are not public', () => {
+  it('has one security scheme for tenants, one for operators and one for pages, required by all non-public paths', () => {
     expect(Object.keys(document.components.securitySchemes)).toEqual([
       'bearer',
       'admin',
@@ -181,7 +181,7 @@ describe('the OpenAPI description', () => {
     expect(anonymous).toEqual([]);
   });
 
-  it('has an example of every JSON body that is sent', () => {
+  it('has an example of every JSON request body', () => {
     const silent = operations.filter(({ operation }) => {
       const json = operation.requestBody?.content['application/json'];
       return json && Object.keys(json.examples ?? {}).length === 0;
@@ -189,14 +189,14 @@ describe('the OpenAPI description', () => {
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
     expect(names.length).toBeGreaterThan(100);
     const missing = names.filter(([, name = '']) => !(name in document.components.schemas));
     expect(missing).toEqual([]);
   });
 
-  it('makes types by which a strict program calls the gateway', async () => {
+  it('generates types that a strict program can use', async () => {
     const ast = await openapiTypescript(structuredClone(document) as never);
     await writeFile(join(folder, 'api.ts'), astToString(ast));
     await writeFile(join(folder, 'program.ts'), PROGRAM);

@@ -21,7 +21,7 @@ const MEGABYTES = randomBytes(8 * 1024 * 1024);
 
 type Urls = InstanceType<typeof ArtifactUrls>;
 
-/** What jobs say about the artifacts of these tests, which are of none. */
+/** Answers for the jobs of these artifacts, which have none. */
 class OwnerDouble {
   readonly artifacts = new Map<string, 'expired' | ServableArtifact>();
   fetches: string[] = [];
@@ -44,7 +44,7 @@ afterEach(() => {
   owner.failure = undefined;
 });
 
-/** Stores three artifacts and tells the owner about them. */
+/** Stores three artifacts and registers them with the owner. */
 async function fill({ gateway }: BootedGateway): Promise<Urls> {
   const get = <Type>(type: abstract new (...args: never[]) => Type): Type =>
     gateway.application.get<Type>(type, { strict: false });
@@ -76,7 +76,7 @@ describe('GET /v1/artifacts/:id', () => {
   });
   afterAll(() => service.close());
 
-  it('gives the bytes to whoever has the URL', async () => {
+  it('returns the bytes to anyone with the URL', async () => {
     const url = urls.sign('img_1', later());
     expect(url.startsWith(`${service.url}/v1/artifacts/img_1?`)).toBe(true);
     const answer = await fetch(url);
@@ -96,14 +96,14 @@ describe('GET /v1/artifacts/:id', () => {
     expect(owner.fetches).toEqual(['img_1']);
   });
 
-  it('answers HEAD without the bytes, which does not count as fetched', async () => {
+  it('answers HEAD without the bytes, which does not count as a download', async () => {
     const answer = await fetch(urls.sign('vid_1', later()), { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-length')).toBe(String(MEGABYTES.length));
     expect(owner.fetches).toEqual([]);
   });
 
-  it('lets what is neither picture nor sound nor film only be saved', async () => {
+  it('forces a download of anything but images, audio and video', async () => {
     const { headers } = await fetch(urls.sign('page_1', later()));
     expect(headers.get('content-type')).toBe('application/octet-stream');
     expect(headers.get('content-disposition')).toBe('attachment; filename="page_1.bin"');
@@ -130,7 +130,7 @@ describe('GET /v1/artifacts/:id', () => {
     if (status !== 304) expect(answer.headers.get('content-length')).toBe(String(text.length));
   });
 
-  it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])('refuses %s with 416', async (range) => {
+  it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])('rejects %s with 416', async (range) => {
     const answer = await fetch(urls.sign('img_1', later()), { headers: { range } });
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toBe('bytes */10');
@@ -140,7 +140,7 @@ describe('GET /v1/artifacts/:id', () => {
     expect(owner.fetches).toEqual([]);
   });
 
-  it('gives the same 404 for bad signatures, bad ids and what is not there', async () => {
+  it('returns the same 404 for bad signatures, bad ids and missing artifacts', async () => {
     const good = new URL(urls.sign('img_1', later()));
     const changed = (change: (url: URL) => void): string => {
       const url = new URL(good);
@@ -166,7 +166,7 @@ describe('GET /v1/artifacts/:id', () => {
     expect(bodies.size).toBe(1);
   });
 
-  it('gives 410 after the expiry, and when the owner says so', async () => {
+  it('returns 410 after the expiry, and when the owner says so', async () => {
     owner.artifacts.set('old_1', 'expired');
     for (const url of [
       urls.sign('img_1', new Date(Date.now() - 1_000)),
@@ -181,14 +181,14 @@ describe('GET /v1/artifacts/:id', () => {
     expect(owner.fetches).toEqual([]);
   });
 
-  it('gives nothing away when it cannot be written down that it was fetched', async () => {
+  it('returns nothing when the download cannot be recorded', async () => {
     owner.failure = new Error('no database');
     const answer = await fetch(urls.sign('img_1', later()));
     expect(answer.status).toBe(500);
     expect(await answer.text()).not.toContain(TEXT);
   });
 
-  it('closes the file when its reader leaves', async () => {
+  it('closes the file when its reader disconnects', async () => {
     const before = await openArtifacts();
     const call = request(urls.sign('vid_1', later()));
     await new Promise((resolve) => {
@@ -199,13 +199,13 @@ describe('GET /v1/artifacts/:id', () => {
     expect(owner.fetches).toEqual(['vid_1']);
   });
 
-  it('names methods that it takes', async () => {
+  it('lists the allowed methods', async () => {
     const answer = await fetch(urls.sign('img_1', later()), { method: 'POST' });
     expect(answer.status).toBe(405);
   });
 });
 
-/** How many files of artifacts this process holds open. */
+/** Returns how many artifact files this process has open. */
 async function openArtifacts(): Promise<number> {
   const links = await readdir('/proc/self/fd');
   const paths = await Promise.all(
@@ -214,7 +214,7 @@ async function openArtifacts(): Promise<number> {
   return paths.filter((path) => path.includes('/artifacts/')).length;
 }
 
-describe('GET /v1/artifacts/:id of a bucket', () => {
+describe('GET /v1/artifacts/:id in a bucket', () => {
   let folder: string;
   let stop: () => Promise<void>;
   let environment: Record<string, string>;
@@ -241,7 +241,7 @@ describe('GET /v1/artifacts/:id of a bucket', () => {
     try {
       const { pathname, search, origin } = new URL((await fill(service)).sign('vid_1', later()));
       expect(origin).toBe('https://gateway.example');
-      // Booted services know their address by the public URL; the socket is found by the port.
+      // The configured public URL is not the real address, so the port is read from the server.
       const { port } = (
         service.gateway.application.getHttpServer() as Server
       ).address() as AddressInfo;
@@ -259,7 +259,7 @@ describe('GET /v1/artifacts/:id of a bucket', () => {
     }
   });
 
-  it('passes the bytes on where callers do not see the bucket', async () => {
+  it('proxies the bytes when callers cannot reach the bucket', async () => {
     const { GATEWAY_PUBLIC_URL: _, ...rest } = environment;
     const service = await bootGateway({ ...rest, S3_REDIRECT: 'false' });
     try {

@@ -10,7 +10,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 const UPLOADS = 10;
 const AT_ONCE = 5;
 const FILE_BYTES = 20_000_000;
-/** Far below the 100 MB that are under way at a time. */
+/** Far below the 100 MB in flight at a time. */
 const MAX_GROWTH_BYTES = 60_000_000;
 
 describe('10 uploads of 20 MB, 5 at a time', () => {
@@ -63,12 +63,12 @@ describe('10 uploads of 20 MB, 5 at a time', () => {
   });
 });
 
-/** What bodies would lie in; the collector need not have run for it to be low. */
+/** Memory of buffers, which does not depend on garbage collection of the heap. */
 function inUse(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
-/** Sends a WAV file in small pieces. @returns what it cost */
+/** Sends a WAV file in small pieces. @returns its cost */
 async function upload(gateway: BootedGateway): Promise<string | undefined> {
   const request = http.request(`${gateway.url}/v1/audio/transcriptions`, {
     method: 'POST',

@@ -71,7 +71,7 @@ describe('audio', () => {
   };
 
   describe('speech', () => {
-    it('passes the bytes on with their type; the vendor gets its own model id', async () => {
+    it('returns the bytes with their type; the vendor gets its own model id', async () => {
       const { response, data } = await client.audio.speech
         .create({ model: 'openai/tts-1', input: 'Hello', voice: 'alloy', speed: 1.5 })
         .withResponse();
@@ -115,7 +115,7 @@ describe('audio', () => {
       expect((await rowOf(response.headers.get('x-request-id'))).cost).toBe(cost);
     });
 
-    it('charges a model billed by length for the audio that was made', async () => {
+    it('charges a model billed by duration for the generated audio', async () => {
       const second = Buffer.alloc(48_000);
       openAi.script = reply(200, { 'content-type': 'audio/pcm' }, second);
       const response = await gateway.post('/v1/audio/speech', {
@@ -126,7 +126,7 @@ describe('audio', () => {
         instructions: 'Slow',
       });
       expect((await response.arrayBuffer()).byteLength).toBe(48_000);
-      // 12 characters are 3 tokens (1.8 credits), a second of audio costs 250.
+      // 12 characters are 3 tokens (1.8 credits); a second of audio costs 250.
       expect((await rowOf(response.headers.get('x-request-id'))).cost).toBe(252);
       expect(JSON.parse(openAi.calls[0]!.body.toString())).toMatchObject({ instructions: 'Slow' });
     });
@@ -144,7 +144,7 @@ describe('audio', () => {
       expect(cost).toBeLessThanOrEqual(263);
     });
 
-    it('charges no more than a text can last, whatever a header claims', async () => {
+    it('charges no more than the text can last, whatever a header claims', async () => {
       const minutes = waveHeader({ channels: 1, sampleRate: 1_000, bitsPerSample: 8 }, 100_000);
       const audio = Buffer.concat([minutes, Buffer.alloc(100_000)]);
       openAi.script = reply(200, { 'content-type': 'audio/wav' }, audio);
@@ -155,11 +155,11 @@ describe('audio', () => {
         response_format: 'wav',
       });
       expect((await response.arrayBuffer()).byteLength).toBe(audio.length);
-      // Twice the longest that four letters take, which is 5.6 s, and a minute.
+      // Twice the longest duration of four letters, which is 5.6 s, plus a minute.
       expect((await rowOf(response.headers.get('x-request-id'))).cost).toBe(17_801);
     });
 
-    it('falls back to the second vendor, in its words, and names what it leaves out', async () => {
+    it('falls back to the second vendor in its format, and names dropped fields', async () => {
       openAi.script = json(503, { error: { message: 'down' } });
       const response = await gateway.post('/v1/audio/speech', {
         model: 'openai/tts-1',
@@ -190,7 +190,7 @@ describe('audio', () => {
       });
     });
 
-    it('sends the bytes as events on demand', async () => {
+    it('sends the bytes as events on request', async () => {
       const response = await gateway.post('/v1/audio/speech', {
         model: 'openai/tts-1',
         input: 'Hello',
@@ -207,7 +207,7 @@ describe('audio', () => {
       expect(Buffer.concat(audio).equals(silentMp3(40))).toBe(true);
     });
 
-    it('cuts the connection when the vendor breaks off, and charges nothing', async () => {
+    it('cuts the connection when the vendor’s stream is interrupted, and charges nothing', async () => {
       openAi.script = async (_call, response) => {
         response.writeHead(200, { 'content-type': 'audio/mpeg' });
         response.write(silentMp3(10));
@@ -227,7 +227,7 @@ describe('audio', () => {
       });
     });
 
-    it('ends the call of the vendor when the caller leaves', async () => {
+    it('ends the vendor’s call when the caller disconnects', async () => {
       openAi.script = (_call, response) => {
         response.writeHead(200, { 'content-type': 'audio/mpeg' });
         response.write(silentMp3(10));
@@ -265,17 +265,17 @@ describe('audio', () => {
         'stream_format',
       ],
       [
-        'a model that listens',
+        'a transcription model',
         { input: 'Hello', voice: 'alloy', model: 'openai/whisper-1' },
         'model',
       ],
       ['a model without its provider', { input: 'Hello', voice: 'alloy', model: 'tts-1' }, 'model'],
       [
-        'more text than the model takes',
+        'more text than the model accepts',
         { input: 'x'.repeat(4_097), voice: 'alloy', model: 'openai/tts-1-hd' },
         'input',
       ],
-    ])('refuses %s', async (_name, body, param) => {
+    ])('rejects %s', async (_name, body, param) => {
       const before = await money();
       const response = await gateway.post('/v1/audio/speech', { model: 'openai/tts-1', ...body });
       expect(response.status).toBe(400);
@@ -297,7 +297,7 @@ describe('audio', () => {
       usage: { type: 'duration', seconds: 3 },
     };
 
-    it('reads what the sandbox spoke', async () => {
+    it('transcribes what the sandbox spoke', async () => {
       const text = 'Hello, wörld! 你好 👋';
       for (const speed of [0.25, 1, 4]) {
         const speech = await client.audio.speech.create({
@@ -355,7 +355,7 @@ describe('audio', () => {
       ['text', 'Good day.\n'],
       ['srt', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n'],
       ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nGood day.\n\n'],
-    ])('spells %s from the long form, so that the vendor says the length', async (format, text) => {
+    ])('renders %s from the verbose format, which includes the duration', async (format, text) => {
       openAi.script = json(200, verbose);
       const response = await post(
         form({ model: 'openai/whisper-1', response_format: format }, wave(100)),
@@ -367,8 +367,8 @@ describe('audio', () => {
     });
 
     const sse = (...events: object[]) => {
-      const spelled = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
-      return reply(200, { 'content-type': 'text/event-stream' }, Buffer.from(spelled));
+      const encoded = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      return reply(200, { 'content-type': 'text/event-stream' }, Buffer.from(encoded));
     };
     const delta = (text: string) => ({ type: 'transcript.text.delta', delta: text });
     const done = { type: 'transcript.text.done', ...answer };
@@ -381,9 +381,9 @@ describe('audio', () => {
       return { events, row: await rowOf(response.headers.get('x-request-id')) };
     };
 
-    it('charges what the vendor heard of a file that claims to be short', async () => {
+    it('charges the duration the vendor heard, even if the file claims less', async () => {
       openAi.script = json(200, { ...answer, usage: { type: 'duration', seconds: 60 } });
-      // A second at most, it says, in 60,000 bytes.
+      // 60,000 bytes that claim to last a second at most.
       const { response } = await client.audio.transcriptions
         .create({
           file: await toFile(flacThatClaims(16_000, 60_000), 'a.flac'),
@@ -393,7 +393,7 @@ describe('audio', () => {
       expect(response.headers.get('x-gateway-cost')).toBe('6000');
     });
 
-    it('passes the events of a vendor that streams on, and bills its figure', async () => {
+    it('relays the events of a streaming vendor, and bills its figure', async () => {
       openAi.script = sse(delta('Good'), delta(' day.'), done);
       const { events, row } = await streamed('openai/whisper-1');
       expect(events).toEqual([delta('Good'), delta(' day.'), done]);
@@ -402,7 +402,7 @@ describe('audio', () => {
       expect(await uploadsLeft()).toEqual([]);
     });
 
-    it('makes one delta and the end of what comes whole', async () => {
+    it('turns a whole answer into one delta and the end', async () => {
       openAi.script = json(200, answer);
       const { events, row } = await streamed('openai/whisper-1');
       expect(events).toEqual([delta('Good day.'), done]);
@@ -412,7 +412,7 @@ describe('audio', () => {
       expect(sandbox.events[1]).toMatchObject({ type: 'transcript.text.done' });
     });
 
-    it('tells of a stream that brings nothing but comments, without waiting for its end', async () => {
+    it('reports a stream that has only comments, without waiting for its end', async () => {
       openAi.script = (_call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(`data: ${JSON.stringify(delta('Good'))}\n\n`);
@@ -423,11 +423,11 @@ describe('audio', () => {
         response.on('drain', more);
         more();
       };
-      const told = await post(form({ model: 'openai/whisper-1', stream: 'true' }, wave(100)));
-      expect(await told.text()).toContain('"type":"error"');
+      const streamed = await post(form({ model: 'openai/whisper-1', stream: 'true' }, wave(100)));
+      expect(await streamed.text()).toContain('"type":"error"');
     });
 
-    it('leaves a stream that fails before it begins to the next vendor, and tells of a later end', async () => {
+    it('falls back from a stream that fails before it starts, and reports a later failure', async () => {
       openAi.script = sse({ type: 'error', error: { message: 'down', code: 'server_error' } });
       fish.script = json(200, { text: 'Good day.', duration: 2.5, segments: [] });
       const { events } = await streamed('openai/whisper-1');
@@ -441,7 +441,7 @@ describe('audio', () => {
       expect(await uploadsLeft()).toEqual([]);
     });
 
-    it('ends the call of the vendor when the reader of a stream leaves, who pays for the audio', async () => {
+    it('ends the vendor’s call when the reader of a stream disconnects, and charges for the audio', async () => {
       openAi.script = (_call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(`data: ${JSON.stringify(delta('Good'))}\n\n`);
@@ -459,14 +459,14 @@ describe('audio', () => {
       await until(async () => (await uploadsLeft()).length === 0);
     });
 
-    it('tells speakers apart where the vendor does', async () => {
+    it('distinguishes speakers where the vendor does', async () => {
       const segments = [
         { type: 'transcript.text.segment', id: 's', start: 0, end: 1, speaker: 'A' },
       ];
       openAi.script = json(200, { ...answer, task: 'transcribe', duration: 2.5, segments });
       const fields = { model: 'openai/whisper-1', response_format: 'diarized_json' };
-      const told = await post(form(fields, wave(100)));
-      expect(await told.json()).toMatchObject({ segments });
+      const reply = await post(form(fields, wave(100)));
+      expect(await reply.json()).toMatchObject({ segments });
       expect(openAi.calls[0]!.body.toString('latin1')).toContain('diarized_json');
       for (const model of ['sandbox/transcribe', 'fish-audio/transcribe-1']) {
         const refused = await post(form({ ...fields, model }, wave(100)));
@@ -480,7 +480,7 @@ describe('audio', () => {
       ['elevenlabs/scribe_v2', 'elevenlabs', 278],
       ['deepgram/nova-3', 'deepgram', 321],
       ['deepgram/nova-3-multilingual', 'deepgram', 384],
-    ])('charges %s for the length that the vendor heard', async (model, provider, cost) => {
+    ])('charges %s for the duration that the vendor heard', async (model, provider, cost) => {
       const file = await toFile(silentWave(2_500), 'a.wav');
       const { data, response } = await client.audio.transcriptions
         .create({
@@ -497,7 +497,7 @@ describe('audio', () => {
       expect(row).toMatchObject({ provider, cost, outcome: 'completed' });
     });
 
-    it('says what a vendor of speech has not, and charges nothing', async () => {
+    it('names what a speech vendor does not support, and charges nothing', async () => {
       const before = await money();
       const refused = await gateway.post('/v1/audio/speech', {
         model: 'elevenlabs/eleven_v3',
@@ -585,7 +585,7 @@ describe('audio', () => {
       expect(await uploadsLeft()).toEqual([]);
     });
 
-    it('takes the form in any order, with preferences as JSON or in brackets', async () => {
+    it('accepts the form in any order, with preferences as JSON or in brackets', async () => {
       openAi.script = json(200, answer);
       fish.script = json(200, { text: 'Fish', duration: 1, segments: [] });
       const spellings: Record<string, string>[] = [
@@ -612,21 +612,11 @@ describe('audio', () => {
       ['no file', () => form({ model: 'openai/whisper-1' }), 400, 'file'],
       ['no model', () => form({}, wave(100)), 400, 'model'],
       ['an empty file', () => form({ model: 'openai/whisper-1' }, new Blob([])), 400, 'file'],
-      ['a picture', () => form({ model: 'openai/whisper-1' }, png, 'a.png'), 400, 'file'],
-      [
-        'a picture called mp3',
-        () => form({ model: 'openai/whisper-1' }, png, 'a.mp3'),
-        400,
-        'file',
-      ],
-      [
-        'a wav called mp3',
-        () => form({ model: 'openai/whisper-1' }, wave(9), 'a.mp3'),
-        400,
-        'file',
-      ],
+      ['an image', () => form({ model: 'openai/whisper-1' }, png, 'a.png'), 400, 'file'],
+      ['an image named mp3', () => form({ model: 'openai/whisper-1' }, png, 'a.mp3'), 400, 'file'],
+      ['a wav named mp3', () => form({ model: 'openai/whisper-1' }, wave(9), 'a.mp3'), 400, 'file'],
       ['a text as the file', () => form({ model: 'openai/whisper-1', file: 'x' }), 400, 'file'],
-      ['a wav of nothing', () => form({ model: 'openai/whisper-1' }, wave(0)), 400, 'file'],
+      ['an empty wav', () => form({ model: 'openai/whisper-1' }, wave(0)), 400, 'file'],
       [
         'an unknown format',
         () => form({ model: 'openai/whisper-1', response_format: 'doc' }, wave(9)),
@@ -647,7 +637,7 @@ describe('audio', () => {
       ],
       ['a chat model', () => form({ model: 'openai/gpt-4o-mini' }, wave(9)), 400, 'model'],
       [
-        'times without verbose_json',
+        'timestamps without verbose_json',
         () => form({ model: 'openai/whisper-1', 'timestamp_granularities[]': 'word' }, wave(9)),
         400,
         'timestamp_granularities',
@@ -664,7 +654,7 @@ describe('audio', () => {
         413,
         'file',
       ],
-    ])('refuses %s', async (_name, make, status, param) => {
+    ])('rejects %s', async (_name, make, status, param) => {
       const before = await money();
       const response = await post(make());
       const body = (await response.json()) as { error: { param: string } };
@@ -674,7 +664,7 @@ describe('audio', () => {
       expect(await uploadsLeft()).toEqual([]);
     });
 
-    it('refuses what is no form', async () => {
+    it('rejects a body that is not a form', async () => {
       const response = await gateway.post('/v1/audio/transcriptions', { model: 'x/y' });
       expect(response.status).toBe(415);
       const noBoundary = await gateway.post('/v1/audio/transcriptions', 'x', {
@@ -697,7 +687,7 @@ describe('audio', () => {
       expect(await uploadsLeft()).toEqual([]);
     });
 
-    it('leaves nothing of an upload that stops half-way', async () => {
+    it('leaves nothing of an upload that stops halfway', async () => {
       const before = await money();
       const request = http.request(`${gateway.url}/v1/audio/transcriptions`, {
         method: 'POST',
@@ -718,7 +708,7 @@ describe('audio', () => {
       expect(openAi.calls).toHaveLength(0);
     });
 
-    it('leaves nothing when the caller goes while the vendor listens', async () => {
+    it('leaves nothing when the caller disconnects during the vendor’s work', async () => {
       openAi.script = () => undefined;
       const leaving = new AbortController();
       const left = gateway.fetch('/v1/audio/transcriptions', {
@@ -733,7 +723,7 @@ describe('audio', () => {
       await until(async () => (await uploadsLeft()).length === 0);
     });
 
-    it('passes the vendor’s complaint about the file on', async () => {
+    it('passes on the vendor’s error about the file', async () => {
       openAi.script = json(400, {
         error: { message: 'Audio too short.', type: 'invalid_request_error', param: 'file' },
       });

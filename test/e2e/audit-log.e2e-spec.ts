@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiDescription } from '../support/api-description.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-/** Stands in every body where a secret may stand, and in no row. */
+/** Placed wherever a body may contain a secret; must not be in any row. */
 const PLANTED = 'planted-0123456789-secret';
 
 const ALERT = {
@@ -13,7 +13,7 @@ const ALERT = {
   url: `http://127.0.0.1:9/${PLANTED}/hook`,
 };
 
-/** Something that a path names, and how it is made. */
+/** Resources that paths name, and how they are created. */
 const THINGS = {
   'api-key': ['/v1/customer/api-keys', { name: 'made' }],
   guardrail: ['/v1/customer/guardrails', { name: 'made', rules: [{ type: 'secret' }] }],
@@ -41,22 +41,22 @@ const ROUTE = { provider: 'sandbox', model: 'sandbox/words' };
 const UUID: unknown = expect.stringMatching(/^[\da-f-]{36}$/);
 
 interface Rule {
-  /** Of its row; null: it changes nothing, so it leaves none. */
+  /** The row's action; null for operations that change nothing and leave no row. */
   action: string | null;
-  /** What the path's last id is of. */
+  /** The resource of the path's last id. */
   of?: Thing;
   body?: object;
-  /** Whether the row is of something that was made, not of what the path names. */
+  /** Set if the row is about a created resource rather than the one in the path. */
   makesNew?: true;
-  /** What the path's last id is, where nothing, or nothing but `prepare`, has to make it. */
+  /** The path's last id, if no request needs to create it. */
   id?: string;
-  /** An operation that comes first, and its body. */
+  /** An operation to call first, and its body. */
   first?: readonly [operation: string, body: object];
-  /** SQL that makes it possible; $1 is the id. */
+  /** SQL that prepares the resource; $1 is the id. */
   prepare?: string;
 }
 
-/** Somebody of this id, who is a developer of every tenant and logged in. */
+/** A logged-in person with this id who is a developer of every tenant. */
 const PERSON = `WITH person AS (
     INSERT INTO people (id, issuer, subject, name) VALUES ($1::uuid, 'i', $1::uuid::text, 'Ada')
   ), session AS (
@@ -73,21 +73,21 @@ const ofSomebody = (action: string, body?: object): Rule => ({
   body,
 });
 
-const makes = (thing: Thing, action: string): Rule => ({ action, body: THINGS[thing][1] });
+const creates = (thing: Thing, action: string): Rule => ({ action, body: THINGS[thing][1] });
 
-/** The id of a job that nobody works on. */
+/** The id of a job that no worker processes. */
 const JOB = `vid_${'0'.repeat(36)}`;
 
-/** Every operation that changes something. Whoever adds one says here which row it leaves. */
+/** Every operation that changes something, with the row it leaves. New operations are added here. */
 const RULES: Record<string, Rule> = {
-  'POST /v1/customer/api-keys': makes('api-key', 'api_key.create'),
+  'POST /v1/customer/api-keys': creates('api-key', 'api_key.create'),
   'PATCH /v1/customer/api-keys/{id}': {
     action: 'api_key.update',
     of: 'api-key',
     body: { name: `sk-${PLANTED}` },
   },
   'DELETE /v1/customer/api-keys/{id}': { action: 'api_key.revoke', of: 'api-key' },
-  'POST /v1/customer/guardrails': makes('guardrail', 'guardrail.create'),
+  'POST /v1/customer/guardrails': creates('guardrail', 'guardrail.create'),
   'POST /v1/customer/guardrails/test': { action: null, body: { text: 'Hello' } },
   'PUT /v1/customer/guardrails/{id}': {
     action: 'guardrail.update',
@@ -95,7 +95,7 @@ const RULES: Record<string, Rule> = {
     body: { is_enabled: false },
   },
   'DELETE /v1/customer/guardrails/{id}': { action: 'guardrail.delete', of: 'guardrail' },
-  'POST /v1/customer/provider-credentials': makes('credential', 'provider_credential.create'),
+  'POST /v1/customer/provider-credentials': creates('credential', 'provider_credential.create'),
   'POST /v1/customer/provider-credentials/test': {
     action: null,
     body: { provider: 'openai', key: PLANTED },
@@ -110,11 +110,14 @@ const RULES: Record<string, Rule> = {
     action: 'provider_credential.delete',
     of: 'credential',
   },
-  'POST /v1/customer/broadcast/destinations': makes('destination', 'broadcast_destination.create'),
+  'POST /v1/customer/broadcast/destinations': creates(
+    'destination',
+    'broadcast_destination.create',
+  ),
   'PUT /v1/customer/broadcast/destinations/{id}': {
     action: 'broadcast_destination.update',
     of: 'destination',
-    // Of the headers only the value changes.
+    // Only the value of a header changes.
     body: { headers: { authorization: `Basic ${PLANTED}` } },
   },
   'DELETE /v1/customer/broadcast/destinations/{id}': {
@@ -136,7 +139,7 @@ const RULES: Record<string, Rule> = {
       FROM tenants WHERE name = 'default'`,
   },
   'POST /v1/customer/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
-  'POST /v1/customer/alerts': makes('alert', 'alert.create'),
+  'POST /v1/customer/alerts': creates('alert', 'alert.create'),
   'PATCH /v1/customer/alerts/{id}': {
     action: 'alert.update',
     of: 'alert',
@@ -145,7 +148,7 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/customer/alerts/{id}': { action: 'alert.delete', of: 'alert' },
   'POST /v1/customer/alerts/{id}/test': { action: 'alert.test', of: 'alert' },
   'POST /v1/admin/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
-  'POST /v1/admin/alerts': makes('operators-alert', 'alert.create'),
+  'POST /v1/admin/alerts': creates('operators-alert', 'alert.create'),
   'PATCH /v1/admin/alerts/{id}': {
     action: 'alert.update',
     of: 'operators-alert',
@@ -202,7 +205,7 @@ const RULES: Record<string, Rule> = {
     body: { enabled: false },
   },
   'DELETE /v1/admin/content-log/{id}': { action: 'content.delete_all', of: 'tenant' },
-  'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
+  'POST /v1/admin/keys': creates('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
   'POST /v1/admin/tenants': { action: 'tenant.create', body: { name: 'made by this' } },
   'PATCH /v1/admin/tenants/{tenant_id}': {
@@ -335,7 +338,7 @@ interface Answer {
 
 let gateway: BootedGateway;
 let documented: string[];
-/** Under which things of tenants are made that operators change. */
+/** The tenant of resources that operators change. */
 let tenantId: string;
 
 beforeAll(async () => {
@@ -350,7 +353,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** @param id of what the path names last */
+/** @param id the last id in the path */
 async function send(operation: string, id: string, body: object | undefined): Promise<Answer> {
   const [method = '', path = ''] = operation
     .replace(/\{\w+\}(?!.*\{)/, id)
@@ -377,7 +380,7 @@ async function make(thing: Thing): Promise<string> {
   return (JSON.parse(text) as { id: string }).id;
 }
 
-/** Whose a row of an operation under `/v1/admin` is; by then the path's last id may be a key's. */
+/** The tenant in the row of an operation under `/v1/admin`; the path's last id may be a key's. */
 function ownerOf(operation: string, answer: string): unknown {
   if (operation.includes('/api-keys/{id}')) return gateway.tenantId;
   if (operation.includes('/content-log')) return UUID;
@@ -391,7 +394,7 @@ async function rows(): Promise<Row[]> {
 }
 
 describe('the audit log', () => {
-  it('knows every operation that may change something', () => {
+  it('covers every operation that may change something', () => {
     expect(documented.sort()).toEqual(Object.keys(RULES).sort());
   });
 
@@ -419,10 +422,10 @@ describe('the audit log', () => {
       for (const secret of secrets) expect(JSON.stringify(row)).not.toContain(secret);
     });
 
-    it('has none where it is refused', async () => {
+    it('has none when the operation is refused', async () => {
       const before = await rows();
       const isOfBody = body !== undefined && !thing;
-      // The one that takes neither an id nor a body cannot fail.
+      // An operation with neither id nor body cannot fail.
       if (!isOfBody && !operation.includes('{')) return;
       const call = isOfBody
         ? await send(operation, rule.id ?? '', { ...body, unknown_field: PLANTED })
@@ -432,7 +435,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('has none of a change that changes nothing', async () => {
+  it('has no row for a change without effect', async () => {
     const key = await make('api-key');
     await send('DELETE /v1/customer/api-keys/{id}', key, undefined);
     const guardrail = await make('guardrail');
@@ -448,7 +451,7 @@ describe('the audit log', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('tells of long changes by their digests', async () => {
+  it('stores digests of long changes', async () => {
     const id = await make('guardrail');
     const words = Array.from({ length: 1_000 }, (_, index) => `word-${'x'.repeat(50)}-${index}`);
     await send('PUT /v1/customer/guardrails/{id}', id, { rules: [{ type: 'keyword', words }] });
@@ -463,7 +466,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(row).length).toBeLessThan(2_000);
   });
 
-  it('tells of two changes at once one after the other', async () => {
+  it('records concurrent changes in sequence', async () => {
     const id = await make('api-key');
     const names = Array.from({ length: 8 }, (_, index) => `name-${index}`);
     await Promise.all(names.map((name) => send('PATCH /v1/customer/api-keys/{id}', id, { name })));
@@ -496,7 +499,7 @@ interface ListPage {
 describe.each([
   ['a tenant', '/v1/customer/audit-log'],
   ['an operator', '/v1/admin/audit-log'],
-])('the audit log as %s reads it', (_, path) => {
+])('the audit log as read by %s', (_, path) => {
   const isAdmin = path.startsWith('/v1/admin/');
   const read = (query = '', suffix = ''): Promise<Response> => {
     const key = isAdmin ? gateway.adminKey : gateway.apiKey;
@@ -517,7 +520,7 @@ describe.each([
     await send('PUT /v1/customer/guardrails/{id}', key, { name: '=cmd "x"\u0000,' });
     await make('admin-key');
     strangerId = randomUUID();
-    // More than an export reads at once, of which many have the same time.
+    // More rows than an export reads at once, many with the same timestamp.
     await gateway.database.query(
       `INSERT INTO audit_log (actor_kind, actor_name, tenant_id, action, target_type, target_id, created_at)
        SELECT 'service', 'test', owner::uuid, 'thing.make', 'thing', number, $3::timestamptz
@@ -527,7 +530,7 @@ describe.each([
     );
   });
 
-  it('has the newest first, and of others only what may be seen', async () => {
+  it('shows the newest first, and only visible rows of others', async () => {
     const all = await list('limit=200');
     const times = all.map(({ created_at: time, id }) => `${time} ${id.padStart(20)}`);
     expect(times).toEqual([...times].sort().reverse());
@@ -537,7 +540,7 @@ describe.each([
     expect(all.some(({ action }) => action === 'guardrail.update')).toBe(true);
   });
 
-  it('is whole page by page', async () => {
+  it('is complete page by page', async () => {
     const found: string[] = [];
     let cursor = '';
     do {
@@ -554,7 +557,7 @@ describe.each([
     expect(found).toEqual(expected.rows.map(({ id }) => String(id)));
   });
 
-  it('is filtered by who, what, of what and when', async () => {
+  it('is filtered by actor, action, target and time', async () => {
     const [made] = await list('action=api_key.create&actor_kind=api_key&limit=1');
     const same = [
       `actor_id=${made!.actor.id}&target_id=${made!.target.id}`,
@@ -578,7 +581,7 @@ describe.each([
     ['cursor=x', 'cursor'],
     ['offset=1', 'offset'],
     isAdmin ? ['tenant_id=default', 'tenant_id'] : [`tenant_id=${randomUUID()}`, 'tenant_id'],
-  ])('refuses %s', async (query, param) => {
+  ])('rejects %s', async (query, param) => {
     for (const suffix of ['', ...(query.startsWith('cursor') ? [] : ['/export.csv'])]) {
       const response = await read(query, suffix);
       expect(response.status).toBe(400);
@@ -586,7 +589,7 @@ describe.each([
     }
   });
 
-  it('is exported whole, as JSON lines and as CSV', async () => {
+  it('is exported completely, as JSON lines and as CSV', async () => {
     const count = (await rows()).filter(
       ({ tenant_id: id }) => isAdmin || id === gateway.tenantId,
     ).length;
@@ -607,7 +610,7 @@ describe.each([
   });
 });
 
-it("a spreadsheet takes nothing of the audit log's CSV for a formula", async () => {
+it("a spreadsheet finds no formulas in the audit log's CSV", async () => {
   const made = await gateway.admin('POST', '/v1/admin/keys', { name: '=1+1', role: 'admin' });
   const { key, id } = (await made.json()) as { key: string; id: string };
   await fetch(`${gateway.url}/v1/admin/keys/${id}`, {

@@ -100,7 +100,10 @@ describe('service with the embedded database', () => {
     const open = Number(figures['open holds']);
     const second = await start(target);
     expect(await ask(second.url)).toBe(200);
-    await until(async () => (await readBookFigures(elsewhere.database))['open holds'] === '0');
+    await until(
+      async () => (await readBookFigures(elsewhere.database))['open holds'] === '0',
+      90_000,
+    );
     expect(await findBookFaults(elsewhere.database, { isLogWhole: true })).toEqual([]);
     const { rows } = await elsewhere.database.query<{ outcome: string; count: number }>(
       'SELECT outcome, count(*) FROM request_logs GROUP BY outcome ORDER BY outcome',

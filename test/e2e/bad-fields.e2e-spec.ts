@@ -153,13 +153,13 @@ describe('a bad field of a chat completion', () => {
       await refusals.expectRefused(() => refusals.chat(fields), 400, param);
     });
 
-    it('is a 400 also where JSON spells a number that is none', async () => {
+    it('is a 400 for a JSON number out of range, too', async () => {
       const body = `{"model":"sandbox/echo","messages":[${JSON.stringify(USER)}],"temperature":1e999}`;
       await refusals.expectRefused(() => refusals.raw(body), 400, 'temperature');
     });
   });
 
-  describe('fields that do not go together', () => {
+  describe('fields that exclude each other', () => {
     it.each<[string, string, object]>([
       ['an alias without a slash', 'model', { model: 'gpt-4o' }],
       ['an alias that begins with a slash', 'model', { model: '/echo' }],
@@ -172,7 +172,7 @@ describe('a bad field of a chat completion', () => {
       ['no messages in the list', 'messages', { messages: [] }],
       ['neither messages nor input', 'messages', { messages: undefined }],
       ['both messages and input', 'input', { input: 'Hello' }],
-      ['a model that only a prototype has', 'model', { model: undefined, constructor: 'a/b' }],
+      ['a model only on the prototype', 'model', { model: undefined, constructor: 'a/b' }],
     ])('%s: 400', async (_name, param, fields) => {
       await refusals.expectRefused(() => refusals.chat(fields), 400, param);
     });
@@ -208,7 +208,7 @@ describe('a bad field of a chat completion', () => {
       );
     });
 
-    it('fields in a __proto__ are none', async () => {
+    it('fields in a __proto__ are ignored', async () => {
       const body = `{"__proto__":{"model":"sandbox/echo"},"messages":[${JSON.stringify(USER)}]}`;
       await refusals.expectRefused(() => refusals.raw(body), 400, 'model');
     });

@@ -31,12 +31,12 @@ describe('bad input', () => {
     await files.remove();
   });
 
-  describe('a body that is no JSON object', () => {
+  describe('a body that is not a JSON object', () => {
     it.each<[string, string | Buffer]>([
-      ['broken off', '{"model":"sandbox/echo"'],
+      ['truncated', '{"model":"sandbox/echo"'],
       ['with a trailing comma', '{"model":"sandbox/echo",}'],
       ['in single quotes', "{'model':'sandbox/echo'}"],
-      ['no JSON at all', 'Hello'],
+      ['not JSON at all', 'Hello'],
       ['an array', '[{"model":"sandbox/echo"}]'],
       ['a string', '"sandbox/echo"'],
       ['null', 'null'],
@@ -105,11 +105,7 @@ describe('bad input', () => {
         `messages.${MANY - 1}.role`,
         () => ({ messages: many((index) => (index < MANY - 1 ? USER : { content: 'x' })) }),
       ],
-      [
-        'messages of a model that is none',
-        'model',
-        () => ({ model: 'x', messages: many(() => USER) }),
-      ],
+      ['messages of an invalid model', 'model', () => ({ model: 'x', messages: many(() => USER) })],
       [
         'tools, the last one bad',
         `tools.${MANY - 1}.type`,
@@ -128,7 +124,7 @@ describe('bad input', () => {
           })),
         }),
       ],
-    ])('%s: 400, soon', async (_name, param, fields) => {
+    ])('%s: 400, promptly', async (_name, param, fields) => {
       const startedMs = performance.now();
       await refusals.expectRefused(() => refusals.chat(fields()), 400, param);
       expect(performance.now() - startedMs).toBeLessThan(25_000);
@@ -140,7 +136,7 @@ describe('bad input', () => {
       ['tools', () => ({ tools: many(tool), tool_choice: 'none' })],
       ['function calls', () => ({ messages: undefined, input: many(functionCall) })],
       ['biases', () => ({ logit_bias: Object.fromEntries(many((index) => [index, 1])) })],
-    ])('%s: answered, soon', async (_name, fields) => {
+    ])('%s: answered, promptly', async (_name, fields) => {
       const startedMs = performance.now();
       const response = await refusals.amidGood(() => refusals.chat(fields()));
       expect(response.status).toBe(200);
@@ -192,7 +188,7 @@ describe('bad input', () => {
       [text]: text,
     });
 
-    it.each(odd)('are taken in every text of a call, streamed or not: %j', async (text) => {
+    it.each(odd)('are accepted in every text of a call, streamed or not: %j', async (text) => {
       for (const stream of [false, true]) {
         fake.calls.length = 0;
         const response = await refusals.amidGood(() =>
@@ -220,7 +216,7 @@ describe('bad input', () => {
       }
     });
 
-    it.each(odd)('in the place of a value that has to be another: a refusal (%j)', async (text) => {
+    it.each(odd)('instead of another type: rejected (%j)', async (text) => {
       await refusals.expectRefused(() => refusals.chat({ route: text }), 400, 'route');
       await refusals.expectRefused(() => refusals.chat({ model: text }), 400, 'model');
       await refusals.expectRefused(
@@ -247,7 +243,7 @@ describe('bad input', () => {
       );
     });
 
-    it.each(odd)('are taken in the name of a key and given back as they were: %j', async (name) => {
+    it.each(odd)('are accepted in the name of a key and returned unchanged: %j', async (name) => {
       const made = await gateway.post('/v1/customer/api-keys', { name });
       expect(made.status).toBe(201);
       const { id, name: madeName } = (await made.json()) as { id: string; name: string };
@@ -265,7 +261,7 @@ describe('bad input', () => {
     });
 
     it.each(['__proto__', 'constructor', 'prototype', 'toString'])(
-      'fields in the %s of a key are none',
+      'fields in the %s of a key are ignored',
       async (field) => {
         const body = `{"name":"n","${field}":{"type":"management","prototype":{"name":""}}}`;
         const answer = await refusals.amidGood(() => gateway.post('/v1/customer/api-keys', body));
@@ -277,7 +273,7 @@ describe('bad input', () => {
       },
     );
 
-    it('a field name of a megabyte is not sent back whole', async () => {
+    it('a field name of a megabyte is not echoed completely', async () => {
       const answer = await partsOf(
         await gateway.post('/v1/customer/api-keys', { name: 'n', ['x'.repeat(1_000_000)]: 1 }),
       );

@@ -46,7 +46,7 @@ describe('a bad sender', () => {
         request.on('error', reject).end(body);
       });
 
-    it('is a 413 that its sender can read, with a length and without', async () => {
+    it('is a 413 that its sender can read, with and without a length', async () => {
       const body = padded(limit + 1_000_000);
       const known = await refusals.amidGood(() =>
         send(body, { 'content-length': String(body.length) }),
@@ -69,7 +69,7 @@ describe('a bad sender', () => {
       connection.close();
     });
 
-    it('begins at the first byte more', async () => {
+    it('starts with the first excess byte', async () => {
       const fitting = padded(limit);
       const taken = await send(fitting, { 'content-length': String(limit) });
       expect([taken.status, taken.body]).toEqual([200, expect.stringContaining('Hello')]);
@@ -108,7 +108,7 @@ describe('a bad sender', () => {
       }
     }
 
-    it('is told 408 and cut off in time, wherever it drips', async () => {
+    it('gets a 408 and is disconnected in time, wherever it drips', async () => {
       const line = `POST ${CHAT} HTTP/1.1`;
       const headers = {
         authorization: `Bearer ${gateway.apiKey}`,
@@ -156,7 +156,7 @@ describe('a bad sender', () => {
       connection.close();
     });
 
-    it('lets nobody upload for nothing', async () => {
+    it('lets no caller without a key upload', async () => {
       const unknown = await ask('sk-unknown', {});
       refusals.expectRefusal(unknown, 401, 'authorization', 'authentication_error');
       connection.close();
@@ -168,7 +168,7 @@ describe('a bad sender', () => {
       connection.close();
     });
 
-    it('is the only expectation that can be met', async () => {
+    it('is the only supported expectation', async () => {
       refusals.expectRefusal(await ask(gateway.apiKey, { expect: 'tea' }), 417, 'expect');
       connection.close();
     });

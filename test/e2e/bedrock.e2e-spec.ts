@@ -26,7 +26,7 @@ const answer: ScriptedAnswer = {
   usage: { input: 1_000, output: 200, cacheRead: 400 },
 };
 
-describe('POST /v1/chat/completions for a model behind the Converse API', () => {
+describe('POST /v1/chat/completions for a model of the Converse API', () => {
   let vendor: ScriptedServer;
   let gateway: BootedGateway;
   let client: OpenAI;
@@ -102,7 +102,7 @@ describe('POST /v1/chat/completions for a model behind the Converse API', () => 
     expect(logs.match(new RegExp(`"cost":${cost}\\b`, 'g'))).toHaveLength(2);
   });
 
-  it('takes its own thoughts back in the next turn', async () => {
+  it('accepts its own reasoning in the next turn', async () => {
     script(bedrockVendor.whole(answer));
     const first = await client.chat.completions.create({ model, messages, tools });
     script(bedrockVendor.whole({ ...answer, toolCalls: [], finish: 'stop' }));
@@ -129,7 +129,7 @@ describe('POST /v1/chat/completions for a model behind the Converse API', () => 
     });
   });
 
-  it('names what was left out, and refuses what cannot be done', async () => {
+  it('names dropped fields, and rejects unsupported ones', async () => {
     script(bedrockVendor.whole(answer));
     const { response } = await client.chat.completions
       .create({ model, messages, seed: 1, logprobs: true })
@@ -142,7 +142,7 @@ describe('POST /v1/chat/completions for a model behind the Converse API', () => 
     });
   });
 
-  it("refuses a caller's URL that leads inside, and calls nobody", async () => {
+  it("rejects a caller's internal URL without a call", async () => {
     const before = vendor.calls.length;
     const image_url = { url: `${vendor.origin}/secret.png` };
     const content = [{ type: 'image_url', image_url }];

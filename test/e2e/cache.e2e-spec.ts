@@ -8,12 +8,13 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { readAnswer, type ReadAnswer } from '../support/dialect-answers.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
-import { ANSWER, CALLS, sayNumbered } from '../support/numbered-answers.js';
+import { ANSWER, CALLS, answerNumbered } from '../support/numbered-answers.js';
 import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { itWithRedis, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
+import { within } from '../support/within.js';
 
 const EMBEDDINGS = '/v1/embeddings';
 const OPENAI = 'openai/gpt-4o-mini';
@@ -49,9 +50,9 @@ describe('the cache', () => {
   });
   beforeEach(() => {
     vendors.calls.length = 0;
-    // No test finds the answers of another.
+    // Keeps tests from finding each other's answers.
     prompt = `prompt ${++prompts}`;
-    say(ANSWER);
+    answerWith(ANSWER);
   });
   afterEach(async () => {
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
@@ -63,7 +64,7 @@ describe('the cache', () => {
     await database.drop();
   });
 
-  const say = (answer: ScriptedAnswer) => sayNumbered(vendors, answer);
+  const answerWith = (answer: ScriptedAnswer) => answerNumbered(vendors, answer);
 
   function bodyOf(path: string, fields: Json = {}): Json {
     if (path === EMBEDDINGS) return { model: 'sandbox/embed', input: prompt, ...fields };
@@ -129,8 +130,8 @@ describe('the cache', () => {
       it.each([
         ['text', ANSWER],
         ['tool calls', CALLS],
-      ])('gives the same %s again, for nothing', async (_name, scripted) => {
-        say(scripted);
+      ])('returns the same %s again, for free', async (_name, scripted) => {
+        answerWith(scripted);
         const miss = await ask(path, { model, stream: first });
         expect(miss.cache).toEqual(MISS);
         expect(miss.answer.text).toContain('Number 1.');
@@ -139,7 +140,7 @@ describe('the cache', () => {
 
         const hit = await ask(path, { model, stream: second });
         expect(hit.cache).toEqual(['HIT', expect.stringContaining(upstreamModel.slice(0, 11))]);
-        // A vendor that was passed through may count less than the gateway shows.
+        // A vendor whose answer is passed through may count less than the gateway shows.
         expect(hit.answer).toMatchObject({ ...miss.answer, id: expect.any(String) });
         expect(hit.answer.id).not.toBe(miss.answer.id);
         expect(hit.response.headers.get('x-gateway-cost')).toBe(second ? null : '0');
@@ -167,7 +168,7 @@ describe('the cache', () => {
   });
 
   it.each(['sandbox/embed', 'openai/text-embedding-3-small'])(
-    'gives the same vectors of %s again, for nothing',
+    'returns the same vectors of %s again, for free',
     async (model) => {
       const post = async (fields: Json = {}) => {
         const body = bodyOf(EMBEDDINGS, { model, ...fields });
@@ -194,7 +195,7 @@ describe('the cache', () => {
     },
   );
 
-  describe('takes as another request', () => {
+  describe('distinguishes requests', () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
     it.each<[string, Json]>([
       ['max_tokens', { max_tokens: 7 }],
@@ -207,8 +208,8 @@ describe('the cache', () => {
       ['response_format', { response_format: { type: 'json_object' } }],
       ['models', { models: [OPENAI, CLAUDE] }],
       ['provider', { provider: { only: ['openai'] } }],
-      ['a field that the gateway does not know', { later_field: 1 }],
-    ])('one with another %s', async (_name, fields) => {
+      ['a field unknown to the gateway', { later_field: 1 }],
+    ])('with another %s', async (_name, fields) => {
       await ask(CHAT);
       const other = await ask(CHAT, fields);
       expect(other.cache).toEqual(MISS);
@@ -216,7 +217,7 @@ describe('the cache', () => {
       expect((await ask(CHAT, fields)).cache[0]).toBe('HIT');
     });
 
-    it('one of another dialect or another tenant', async () => {
+    it('of another dialect or another tenant', async () => {
       for (const path of [CHAT, RESPONSES]) {
         expect((await ask(path, { model: 'sandbox/echo' })).cache[0]).toBe('MISS');
       }
@@ -228,7 +229,7 @@ describe('the cache', () => {
     });
   });
 
-  it.each(DIALECTS)('does not mind whose end user it is: %s', async (path) => {
+  it.each(DIALECTS)('is shared by end users: %s', async (path) => {
     await ask(path);
     const metadata = path === MESSAGES ? { user_id: 'ann' } : { a: 'b' };
     const fields = {
@@ -239,7 +240,7 @@ describe('the cache', () => {
     expect((await ask(path, fields)).cache[0]).toBe('HIT');
   });
 
-  it.each(DIALECTS)('has no part in a call that does not ask for it: %s', async (path) => {
+  it.each(DIALECTS)('is not used by requests without the option: %s', async (path) => {
     for (const cache of ['', 'false']) {
       expect((await ask(path, {}, { cache })).cache).toEqual(MISS);
     }
@@ -248,7 +249,7 @@ describe('the cache', () => {
     expect(vendors.calls).toHaveLength(4);
   });
 
-  it('forgets an answer when its time is over', async () => {
+  it('expires answers', async () => {
     await until(async () => {
       await ask(CHAT, {}, { cache: '1' });
       return (await ask(CHAT, {}, { cache: '1' })).cache[0] === 'HIT';
@@ -257,7 +258,7 @@ describe('the cache', () => {
     expect((await ask(CHAT, {}, { cache: '86400' })).cache).toEqual(MISS);
   });
 
-  it.each([CHAT, MESSAGES, RESPONSES, EMBEDDINGS])('refuses a bad wish: %s', async (path) => {
+  it.each([CHAT, MESSAGES, RESPONSES, EMBEDDINGS])('rejects a bad option: %s', async (path) => {
     for (const cache of ['yes', '0', '86401', '1.5']) {
       const response = await gateway.post(path, bodyOf(path), { 'x-gateway-cache': cache });
       expect(response.status).toBe(400);
@@ -269,31 +270,31 @@ describe('the cache', () => {
     expect(vendors.calls).toEqual([]);
   });
 
-  it('does not keep failures, filtered answers, and answers that broke off', async () => {
+  it('does not store failures, filtered answers and interrupted answers', async () => {
     vendors.script = reply(400, { 'content-type': 'application/json' }, Buffer.from('{}'));
     const refused = await gateway.post(CHAT, bodyOf(CHAT), { 'x-gateway-cache': 'true' });
     expect(refused.status).toBeGreaterThanOrEqual(400);
-    say({ ...ANSWER, withoutFinish: true });
+    answerWith({ ...ANSWER, withoutFinish: true });
     const cut = await gateway.post(CHAT, bodyOf(CHAT, { stream: true }), {
       'x-gateway-cache': 'true',
     });
     expect((await readAvailable(cut)).body).toContain('"error"');
-    say({ ...ANSWER, finish: 'content_filter' });
+    answerWith({ ...ANSWER, finish: 'content_filter' });
     for (const stream of [true, false, true]) {
       expect((await ask(CHAT, { stream })).cache).toEqual(MISS);
     }
-    say({ ...ANSWER, finish: 'length' });
+    answerWith({ ...ANSWER, finish: 'length' });
     expect((await ask(CHAT)).cache).toEqual(MISS);
     const hit = await ask(CHAT);
     expect([hit.cache[0], hit.answer.finish]).toEqual(['HIT', 'length']);
   });
 
-  it('does not keep what its caller did not wait for', async () => {
+  it('does not store answers whose caller disconnected', async () => {
     const answering = vendors.script;
     vendors.script = (_call, response) => {
       const { headers, pieces } = openAiVendor.stream(ANSWER);
       response.writeHead(200, headers);
-      // The rest never comes.
+      // The rest is never sent.
       for (const piece of pieces.slice(0, 3)) response.write(piece);
     };
     const left = new AbortController();
@@ -320,14 +321,14 @@ describe('the cache', () => {
         { authorization: `Bearer ${key}`, 'x-gateway-cache': 'true' },
       );
     expect((await post('first')).status).toBe(200);
-    // 450 of the 1,000 credits are gone: no more than the hold, but a hit holds nothing.
+    // 450 of the 1,000 credits are spent: a hold would not fit, but a hit needs none.
     const hit = await post('first');
     expect([hit.status, hit.headers.get('x-cache')]).toEqual([200, 'HIT']);
     expect((await post('second')).status).toBe(402);
     expect((await post('first')).status).toBe(429);
   });
 
-  it('gives each stored response an id, a conversation and metadata of its own', async () => {
+  it('gives each stored response its own id, conversation and metadata', async () => {
     const miss = await ask(RESPONSES, { metadata: { n: '1' } });
     const hit = await ask(RESPONSES, { metadata: { n: '2' } });
     expect(hit.cache[0]).toBe('HIT');
@@ -347,7 +348,7 @@ describe('the cache', () => {
     expect(String(vendors.calls.at(-1)!.body)).toContain('Number 1.');
   });
 
-  describe('and guardrails', () => {
+  describe('with guardrails', () => {
     async function guard(fields: Json): Promise<() => Promise<unknown>> {
       const rules = [{ type: 'keyword', words: ['Number'] }];
       const response = await gateway.post(GUARDRAILS, { name: 'none', rules, ...fields });
@@ -358,7 +359,7 @@ describe('the cache', () => {
     const post = (path: string, stream: boolean): Promise<Response> =>
       gateway.post(path, bodyOf(path, { stream }), { 'x-gateway-cache': 'true' });
 
-    it.each(DIALECTS)('withholds a hit as it would a new answer: %s', async (path) => {
+    it.each(DIALECTS)('withholds a hit like a new answer: %s', async (path) => {
       await ask(path);
       const remove = await guard({ applies_to: ['output'] });
       for (const stream of [false, true]) {
@@ -373,16 +374,16 @@ describe('the cache', () => {
       expect(vendors.calls).toHaveLength(1);
     });
 
-    it.each(DIALECTS)('keeps no answer that was withheld: %s', async (path) => {
+    it.each(DIALECTS)('does not store a withheld answer: %s', async (path) => {
       const remove = await guard({ applies_to: ['output'] });
       for (const stream of [false, true]) await (await post(path, stream)).text();
       await remove();
       expect((await ask(path)).cache).toEqual(MISS);
-      // A guarded response goes out as a chat; the last one is a response again.
+      // A guarded response is sent as a chat; the last one is a response again.
       expect(vendors.calls).toHaveLength(3);
     });
 
-    it('blocks a prompt whose answer is there', async () => {
+    it('blocks a prompt whose answer is stored', async () => {
       await ask(CHAT);
       const remove = await guard({ rules: [{ type: 'keyword', words: [prompt] }] });
       const response = await post(CHAT, false);
@@ -390,7 +391,7 @@ describe('the cache', () => {
       await remove();
     });
 
-    it('flags a hit as it would a new answer', async () => {
+    it('flags a hit like a new answer', async () => {
       await ask(CHAT);
       const remove = await guard({ applies_to: ['output'], action: 'flag' });
       const hit = await ask(CHAT);
@@ -419,7 +420,7 @@ describe('the cache', () => {
     expect(await (await gateway.fetch('/metrics')).text()).toMatch(/gateway_cache_bytes [1-9]/);
   });
 
-  itWithRedis('is shared through Redis, and is merely empty when that dies', async () => {
+  itWithRedis('is shared through Redis, and merely empty during an outage', async () => {
     const redis = await startTestRedis();
     const environment = {
       ...vendorsEnvironment,
@@ -432,7 +433,7 @@ describe('the cache', () => {
     const two = await bootGateway(environment, { database });
     try {
       expect((await ask(CHAT, {}, { through: one })).cache).toEqual(MISS);
-      // A machine that stops for a moment makes Redis seem to hang, and then none is asked for a second.
+      // On a stalled machine, Redis seems to hang and is not used for a second.
       for (let seed = 0; ; seed++) {
         await ask(CHAT, { seed }, { through: one });
         const { cache } = await ask(CHAT, { seed, stream: true }, { through: two });
@@ -442,7 +443,7 @@ describe('the cache', () => {
           break;
         }
       }
-      // Free embeddings of several times the tenant's share, by way of both.
+      // Free embeddings of several times the tenant's share, through both instances.
       for (let number = 0; number < 20; number++) {
         const input = Array.from({ length: 20 }, (_, at) => `${prompt} ${number} ${at}`);
         const through = number % 2 === 0 ? one : two;
@@ -456,7 +457,7 @@ describe('the cache', () => {
         return bytes > 40_000;
       });
       expect(bytes).toBeLessThanOrEqual(100_000);
-      // So is where a conversation has gone, whose prompt its vendor keeps.
+      // The route of a conversation whose prompt is cached at the vendor is shared, too.
       const turn = async (through: BootedGateway, talk: number): Promise<string | null> => {
         const content = `${prompt} ${talk} ${'Rules. '.repeat(800)}`;
         const answer = await through.post(
@@ -480,9 +481,7 @@ describe('the cache', () => {
       }
       await redis.stop();
       for (let times = 0; times < 3; times++) {
-        const startedMs = performance.now();
-        expect((await ask(CHAT, {}, { through: two })).cache).toEqual(MISS);
-        expect(performance.now() - startedMs).toBeLessThan(8_000);
+        expect((await within(30_000, ask(CHAT, {}, { through: two }))).cache).toEqual(MISS);
       }
     } finally {
       await one.close();

@@ -41,7 +41,7 @@ describe('the catalogue', () => {
   };
 
   it.each(['/v1/models', '/api/v1/models'])(
-    '%s lists what a configured provider serves',
+    '%s lists the models of configured providers',
     async (path) => {
       const { body } = await get<{ data: Listed[] }>(path);
       const ids = body.data.map((model) => model.id);
@@ -55,7 +55,7 @@ describe('the catalogue', () => {
     },
   );
 
-  it('lists who serves a model, its slash plain or encoded', async () => {
+  it('lists the providers of a model, with a plain or encoded slash', async () => {
     for (const path of ['/v1/models/openai/gpt-4o-mini', '/api/v1/models/openai%2Fgpt-4o-mini']) {
       const { status, body } = await get<{ data: Record<string, unknown> }>(`${path}/endpoints`);
       expect(status).toBe(200);
@@ -86,7 +86,7 @@ describe('the catalogue', () => {
     expect((await get('/v1/models/vertex/gemini-2.5-pro/endpoints')).status).toBe(404);
   });
 
-  it('gives a model in the interface’s shape, its slash plain or encoded', async () => {
+  it('returns a model in the interface’s shape, with a plain or encoded slash', async () => {
     for (const path of ['/v1/models/openai/gpt-4o-mini', '/v1/models/openai%2Fgpt-4o-mini']) {
       const { status, body } = await get<Record<string, unknown>>(path);
       expect(status).toBe(200);
@@ -94,7 +94,7 @@ describe('the catalogue', () => {
         id: 'openai/gpt-4o-mini',
         object: 'model',
         owned_by: 'openai',
-        // The operator's file replaces one price and leaves the others.
+        // The operator's file overrides one price.
         pricing: { prompt: '0.00000015', completion: '0.000009', request: '0', image: '0' },
         per_request_limits: null,
       });
@@ -115,7 +115,7 @@ describe('the catalogue', () => {
     }
   });
 
-  it('answers 404 for models that are unknown, or that nobody serves here', async () => {
+  it('answers 404 for unknown models and models without a provider', async () => {
     for (const id of ['openai/none', 'anthropic-x/none', 'local/unpriced', 'none']) {
       const { status, body } = await get(`/v1/models/${id}`);
       expect({ id, status }).toEqual({ id, status: 404 });
@@ -130,7 +130,7 @@ describe('the catalogue', () => {
     expect(body.data.filter((model) => model.architecture !== null)).toEqual([]);
   });
 
-  it('lists providers, by type; a type that does not exist has none', async () => {
+  it('lists providers by type; an unknown type has none', async () => {
     const { body } = await get<{ data: { id: string }[] }>('/v1/providers');
     expect(body.data.map((provider) => provider.id)).toEqual(['openai', 'local', 'sandbox']);
     expect(body.data[0]).toEqual({
@@ -148,7 +148,7 @@ describe('the catalogue', () => {
     });
   });
 
-  it('needs a key', async () => {
+  it('requires a key', async () => {
     for (const path of ['/v1/models', '/v1/providers', '/v1/embeddings/models']) {
       const response = await fetch(gateway.url + path);
       expect(response.status).toBe(401);
@@ -156,7 +156,7 @@ describe('the catalogue', () => {
     }
   });
 
-  it('serves a family’s members under their own names, at the price of the longest match', async () => {
+  it('serves members of a family under their own names, at the price of the longest match', async () => {
     const ask = async (model: string): Promise<string | null> => {
       const response = await gateway.post('/v1/chat/completions', {
         model,
@@ -177,7 +177,7 @@ describe('the catalogue', () => {
     ]);
   });
 
-  it('refuses a model without a price, and one that is not for chat', async () => {
+  it('rejects a model without a price, and one that is not for chat', async () => {
     const ask = (model: string): Promise<Response> =>
       gateway.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });
     expect((await ask('local/unpriced')).status).toBe(404);

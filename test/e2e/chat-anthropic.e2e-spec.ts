@@ -20,7 +20,7 @@ const REQUEST = {
   max_tokens: 4_000,
 };
 
-/** Answers as the call asks, whole or streamed. */
+/** Scripts an answer, whole or streamed as requested. */
 function script(server: ScriptedServer, answer: ScriptedAnswer): void {
   server.script = (call, response) => {
     const { stream } = anthropicVendor.readRequest(call);
@@ -31,7 +31,7 @@ function script(server: ScriptedServer, answer: ScriptedAnswer): void {
   };
 }
 
-describe('a caller of chat completions, and Anthropic behind the gateway', () => {
+describe('chat completions with Anthropic as the vendor', () => {
   let server: ScriptedServer;
   let gateway: BootedGateway;
   let client: OpenAI;
@@ -53,7 +53,7 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     await server.close();
   });
 
-  it('gets the same answer whole and streamed, for the same charge', async () => {
+  it('return the same answer whole and streamed, for the same charge', async () => {
     script(server, ANSWER);
     const whole = await client.chat.completions.create(REQUEST);
     const stream = client.chat.completions.stream({
@@ -83,7 +83,7 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     ]);
   });
 
-  it('gives the thought back with its signature in the next turn', async () => {
+  it('send reasoning back with its signature in the next turn', async () => {
     script(server, ANSWER);
     const { choices } = await client.chat.completions.create(REQUEST);
     const result = { role: 'tool' as const, tool_call_id: 'toolu_1', content: 'seen' };
@@ -119,7 +119,7 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     });
   });
 
-  it('is told what was dropped', async () => {
+  it('name dropped fields', async () => {
     script(server, { text: 'Hi', finish: 'stop', usage: { input: 1, output: 1 } });
     const body = { ...REQUEST, seed: 1, temperature: 1.5, 'odd\r\nfield': 1 };
     const response = await gateway.post('/v1/chat/completions', body);
@@ -128,7 +128,7 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     expect(response.headers.get('x-gateway-dropped-params')).toBe('seed, unknown, temperature');
   });
 
-  it('gets a 400 that names the field for what the vendor cannot do', async () => {
+  it('answer 400 with the field that the vendor does not support', async () => {
     const response = await gateway.post('/v1/chat/completions', { ...REQUEST, stop: ['\n'] });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'stop' } });
@@ -141,7 +141,7 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     ['context_length', 400],
     ['bad_key', 502],
     ['server', 502],
-  ] as const)('gets what became of %s: %d', async (kind, expected) => {
+  ] as const)('map %s to %d', async (kind, expected) => {
     const { status, headers, body } = anthropicVendor.failure(kind);
     server.script = reply(status, headers, body);
     const response = await gateway.post('/v1/chat/completions', REQUEST);
@@ -149,7 +149,7 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     expect(await response.text()).not.toContain('sk-ant');
   });
 
-  it('hears of a failure after content in the stream', async () => {
+  it('report a failure after content in the stream', async () => {
     const { status, headers, body } = anthropicVendor.streamFailure!('Hello');
     server.script = reply(status, headers, body);
     const response = await gateway.post('/v1/chat/completions', { ...REQUEST, stream: true });

@@ -49,7 +49,7 @@ describe('the official openai package against POST /v1/chat/completions', () => 
     });
   });
 
-  it('streams; the usage chunk comes only to who asks, and upstream is always asked', async () => {
+  it('streams; callers get the usage chunk on request, and the vendor is always asked for it', async () => {
     fake.answer = politeAnswer({ text: 'One two three 👋' });
     const read = async (include: boolean): Promise<{ text: string; usages: unknown[] }> => {
       const stream = await client.chat.completions.create({
@@ -70,9 +70,9 @@ describe('the official openai package against POST /v1/chat/completions', () => 
       return { text, usages };
     };
     expect(await read(false)).toEqual({ text: 'One two three 👋', usages: [] });
-    const asked = await read(true);
-    expect(asked.text).toBe('One two three 👋');
-    expect(asked.usages).toHaveLength(1);
+    const withUsage = await read(true);
+    expect(withUsage.text).toBe('One two three 👋');
+    expect(withUsage.usages).toHaveLength(1);
     for (const call of fake.calls) {
       expect(call.body.stream_options).toEqual({ include_usage: true });
     }
@@ -155,7 +155,7 @@ describe('the official openai package against POST /v1/chat/completions', () => 
     });
   });
 
-  it('parses structured output, and the schema reaches the vendor untouched', async () => {
+  it('parses structured output, and the vendor gets the schema unchanged', async () => {
     fake.answer = politeAnswer({ text: '{"name":"Ada","age":36}' });
     const schema = {
       type: 'object',
@@ -176,7 +176,7 @@ describe('the official openai package against POST /v1/chat/completions', () => 
     expect(fake.calls[0]?.body.response_format).toEqual(format);
   });
 
-  it('sees our errors as its own error classes', async () => {
+  it('maps our errors to its own error classes', async () => {
     const call = (model: string, key = gateway.apiKey): Promise<unknown> =>
       new OpenAI({
         baseURL: `${gateway.url}/v1`,
@@ -209,7 +209,7 @@ describe('the official openai package against POST /v1/chat/completions', () => 
     expect((refusal as InstanceType<typeof OpenAI.APIError>).requestID).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('throws on a stream that breaks off, and never reports it as complete', async () => {
+  it('throws on an interrupted stream, and never reports it as complete', async () => {
     fake.answer = (_call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(

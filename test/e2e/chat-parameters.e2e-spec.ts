@@ -4,7 +4,7 @@ import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 
-describe('what a vendor of the same dialect gets of a chat request', () => {
+describe('a vendor of the same dialect', () => {
   let fake: FakeOpenAi;
   let gateway: BootedGateway;
 
@@ -31,7 +31,7 @@ describe('what a vendor of the same dialect gets of a chat request', () => {
     return fake.calls.at(-1)!.body;
   };
 
-  it('gets every parameter as it was sent', async () => {
+  it('gets every parameter unchanged', async () => {
     const parameters = {
       temperature: 0.7,
       max_tokens: 100,
@@ -61,7 +61,7 @@ describe('what a vendor of the same dialect gets of a chat request', () => {
     });
   });
 
-  it('gets images and the parts of a conversation untouched', async () => {
+  it('gets images and the parts of a conversation unchanged', async () => {
     const messages = [
       { role: 'system', content: 'Be brief.' },
       { role: 'developer', content: [{ type: 'text', text: 'And kind.' }] },
@@ -84,7 +84,7 @@ describe('what a vendor of the same dialect gets of a chat request', () => {
     expect((await send({ messages })).messages).toEqual(messages);
   });
 
-  it('does not get what is the gateway’s own, and `reasoning` as its effort', async () => {
+  it('gets no fields of the gateway, and `reasoning` as its effort', async () => {
     const body = await send({
       models: ['openai/gpt-4.1-mini'],
       provider: { order: ['openai'], allow_fallbacks: true },
@@ -131,7 +131,7 @@ describe('what a vendor of the same dialect gets of a chat request', () => {
     ]);
   });
 
-  it('names what it dropped', async () => {
+  it('has dropped fields named', async () => {
     const response = await gateway.post('/v1/chat/completions', {
       model: 'openai/gpt-4o-mini',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -149,13 +149,13 @@ describe('what a vendor of the same dialect gets of a chat request', () => {
       'web_search_options',
     ],
     ['audio output', { modalities: ['text', 'audio'] }, 'modalities'],
-    ['tools that the vendor runs', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
+    ['tools run by the vendor', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
     [
       'files of the vendor account',
       { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
       'messages.0.content.0.file.file_id',
     ],
-  ])('refuses %s on shared capacity', async (_name, body, param) => {
+  ])('gets no %s on shared capacity', async (_name, body, param) => {
     const response = await gateway.post('/v1/chat/completions', {
       model: 'openai/gpt-4o-mini',
       messages: [{ role: 'user', content: 'Hi' }],

@@ -25,7 +25,7 @@ describe('the AzureOpenAI class of the openai package', () => {
       ...options,
     });
 
-  it('gets answers of the model in the body or in the path, whole and streamed', async () => {
+  it('gets answers with the model in the body or in the path, whole and streamed', async () => {
     const client = clientOf();
     const whole = await client.chat.completions.create({ model: 'sandbox/echo', messages: HELLO });
     expect(whole.choices[0]?.message.content).toBe('Sandbox echo: Hello');
@@ -42,7 +42,7 @@ describe('the AzureOpenAI class of the openai package', () => {
     expect(text).toBe('Sandbox echo: Hello');
   });
 
-  it('embeds, speaks, transcribes, makes pictures and lists models', async () => {
+  it('embeds, speaks, transcribes, creates images and lists models', async () => {
     const client = clientOf();
     const embedded = await client.embeddings.create({ model: 'sandbox/embed', input: 'Hello' });
     expect(embedded.data).toHaveLength(1);
@@ -53,17 +53,17 @@ describe('the AzureOpenAI class of the openai package', () => {
       response_format: 'wav',
     });
     const file = await toFile(Buffer.from(await speech.arrayBuffer()), 'speech.wav');
-    const heard = await clientOf({
+    const transcript = await clientOf({
       deployment: 'sandbox/transcribe',
     }).audio.transcriptions.create({ model: 'some-name', file });
-    expect(typeof heard.text).toBe('string');
+    expect(typeof transcript.text).toBe('string');
     const pictures = await client.images.generate({ model: 'sandbox/image', prompt: 'A boat' });
     expect(pictures.data).toHaveLength(1);
     const { data } = await client.models.list();
     expect(data.map(({ id }) => id)).toContain('sandbox/echo');
   });
 
-  it('keeps responses, whose reading has a version in its query as well', async () => {
+  it('stores responses, and reads them with a version in the query', async () => {
     const client = clientOf();
     const made = await client.responses.create({ model: 'sandbox/echo', input: 'Hello' });
     const read = await client.responses.retrieve(made.id);
@@ -71,7 +71,7 @@ describe('the AzureOpenAI class of the openai package', () => {
     await client.responses.delete(made.id);
   });
 
-  it('hears of a wrong key, and of a model that does not exist', async () => {
+  it('throws for a wrong key, and for an unknown model', async () => {
     const ask = (client: AzureOpenAI, model: string): Promise<unknown> =>
       client.chat.completions.create({ model, messages: HELLO });
     await expect(ask(clientOf({ apiKey: 'sk-unknown' }), 'sandbox/echo')).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe('the AzureOpenAI class of the openai package', () => {
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
 
-  it('may use the flavour without versions, and nothing else that is not there', async () => {
+  it('may use the variant without versions, and no unknown paths', async () => {
     const client = new OpenAI({ baseURL: `${gateway.url}/openai/v1`, apiKey: gateway.apiKey });
     const answer = await client.chat.completions.create({ model: 'sandbox/echo', messages: HELLO });
     expect(answer.model).toBe('sandbox/echo');
@@ -118,7 +118,7 @@ describe('the AzureOpenAI class of the openai package', () => {
 });
 
 describe('client.completions of the openai package', () => {
-  it('completes a text on the path of chats, whole and streamed', async () => {
+  it('completes a text through the chat path, whole and streamed', async () => {
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey });
     const ask = { model: 'sandbox/echo', prompt: 'Hello', max_tokens: 100 };
     const whole = await client.completions.create(ask);
@@ -148,7 +148,7 @@ describe('client.completions of the openai package', () => {
 });
 
 describe('client.videos of the openai package', () => {
-  it('makes, lists, reads and deletes videos', async () => {
+  it('creates, lists, reads and deletes videos', async () => {
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey });
     const made: string[] = [];
     for (const prompt of ['A boat', 'A lighthouse']) {
@@ -203,7 +203,7 @@ describe('client.videos of the openai package', () => {
     expect(await list.json()).toMatchObject({ data: [], has_more: false });
   });
 
-  it('refuses what makes no video', async () => {
+  it('rejects models that create no video', async () => {
     const bad = async (body: object): Promise<unknown> => {
       const response = await gateway.post('/v1/videos', { model: 'sandbox/video', ...body });
       return [
@@ -249,7 +249,7 @@ describe('models for clients of the messages dialect', () => {
     expect(all.data.find(({ id }) => id === 'sandbox/echo')).toEqual(model);
   });
 
-  it('are refused in the dialect’s words', async () => {
+  it('are rejected in the dialect’s format', async () => {
     const client = clientOf('/v1/anthropic');
     await expect(client.models.retrieve('none')).rejects.toMatchObject({
       status: 404,
@@ -262,7 +262,7 @@ describe('models for clients of the messages dialect', () => {
     await expect(other.models.list()).rejects.toMatchObject({ status: 401 });
   });
 
-  it('leave the ordinary list as it is, which is called a list', async () => {
+  it('do not change the ordinary list, which is an object of type list', async () => {
     for (const path of ['/v1/models', '/api/v1/models', '/v1/embeddings/models']) {
       const headers = { authorization: '', 'x-api-key': gateway.apiKey };
       const response = await gateway.fetch(path, path.includes('emb') ? {} : { headers });
@@ -302,7 +302,7 @@ describe('a client with a wrong base URL', () => {
 
 describe('HEAD', () => {
   it.each(['/', '/healthz', '/readyz', '/v1/models', '/v1/models/sandbox/echo', '/metrics'])(
-    'answers on %s as GET does, without a body',
+    'answers on %s like GET, without a body',
     async (path) => {
       const [get, head] = await Promise.all([
         gateway.fetch(path),
@@ -317,7 +317,7 @@ describe('HEAD', () => {
     },
   );
 
-  it('needs the key that GET needs, and is not taken where GET is not', async () => {
+  it('needs the same key as GET, and exists only where GET does', async () => {
     const unknown = await fetch(`${gateway.url}/v1/models`, { method: 'HEAD' });
     expect(unknown.status).toBe(401);
     const wrong = await gateway.fetch('/v1/chat/completions', { method: 'HEAD' });
@@ -331,7 +331,7 @@ describe('HEAD', () => {
 describe('GET /', () => {
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
-  it('leads a browser to the console, and shows others the way', async () => {
+  it('redirects browsers to the console, and shows others the links', async () => {
     const page = await fetch(gateway.url, { headers: { accept }, redirect: 'manual' });
     expect([page.status, page.headers.get('location')]).toEqual([302, '/console']);
     const response = await fetch(gateway.url);
@@ -340,14 +340,14 @@ describe('GET /', () => {
     const links = (await response.json()) as Record<string, string>;
     for (const link of Object.values(links).filter((value) => value.startsWith('/'))) {
       const linked = await gateway.fetch(link);
-      // The console is built beside the suites.
+      // The console may still be building.
       const status = link === '/console' ? (linked.status === 503 ? 503 : 200) : 200;
       expect([link, linked.status]).toEqual([link, status]);
       await linked.text();
     }
   });
 
-  it('leads to the documentation where the console is off', async () => {
+  it('redirects to the documentation when the console is off', async () => {
     const without = await bootGateway({ GATEWAY_CONSOLE: 'off' });
     const page = await fetch(without.url, { headers: { accept }, redirect: 'manual' });
     expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
@@ -370,13 +370,13 @@ describe('CORS', () => {
       },
     });
 
-  it('lets pages of the origins ask, without a key before they ask', async () => {
-    const asked = await preflight(gateway.url, ORIGIN);
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    expect(asked.headers.get('access-control-allow-methods')).toContain('POST');
-    expect(asked.headers.get('access-control-allow-headers')).toContain('x-stainless-os');
-    expect(asked.headers.get('access-control-allow-credentials')).toBeNull();
+  it('allows pages of configured origins, with preflight requests without a key', async () => {
+    const answer = await preflight(gateway.url, ORIGIN);
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(answer.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(answer.headers.get('access-control-allow-headers')).toContain('x-stainless-os');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     const body = { model: 'sandbox/echo', messages: HELLO };
     for (const stream of [false, true]) {
       const path = '/v1/chat/completions';
@@ -394,21 +394,21 @@ describe('CORS', () => {
     expect(refused.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   });
 
-  it('lets no other page ask', async () => {
-    const asked = await preflight(gateway.url, 'https://evil.example');
-    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+  it('allows no other page', async () => {
+    const answer = await preflight(gateway.url, 'https://evil.example');
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('is off by default, and lets all pages ask where that is set', async () => {
+  it('is off by default, and allows all pages if configured', async () => {
     for (const [origins, allowed] of [
       ['', null],
       ['*', '*'],
     ] as const) {
       const other = await bootGateway({ GATEWAY_CORS_ORIGINS: origins });
       try {
-        const asked = await preflight(other.url, ORIGIN);
-        expect(asked.headers.get('access-control-allow-origin')).toBe(allowed);
-        if (origins === '') expect(asked.status).toBe(405);
+        const answer = await preflight(other.url, ORIGIN);
+        expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
+        if (origins === '') expect(answer.status).toBe(405);
       } finally {
         await other.close();
       }
@@ -417,7 +417,7 @@ describe('CORS', () => {
 });
 
 describe('the limits on callers', () => {
-  it('count requests without a right key by their address on these paths as well', async () => {
+  it('also count requests without a valid key by address on these paths', async () => {
     const paths = [
       '/openai/v1/models',
       '/openai/deployments/sandbox/echo/chat/completions',

@@ -18,21 +18,21 @@ const ROUTE = { provider: 'sandbox', model: 'echo', priority: 0 };
 const VENDOR_KEY = 'sk-vendor-key-that-nobody-may-read-0123456789';
 const API_KEY = 'sk-configuration-key-of-all-gateways';
 
-/** Of the instances' file. */
+/** In the instances' catalogue file. */
 const DECLARED = [
   { id: 'local/first', pricing: { prompt: '0.1', completion: '0.1' } },
   { id: 'sandbox/words', pricing: { prompt: '0', completion: '0', request: '0.011' } },
 ];
 
 let own: TestDatabase;
-/** Of both instances. */
+/** The environment of both instances. */
 let environment: Record<string, string>;
 let folder: string;
 let fake: FakeOpenAi;
 let one: BootedGateway;
 let two: BootedGateway;
 
-/** The price of a request at the sandbox, in USD: besides its tokens, which the base prices at something else. */
+/** A configuration with this price of a sandbox request in USD, besides its tokens, which the built-in catalogue prices. */
 const priced = (request: string, more: object[] = []) => ({
   models: [{ id: MODEL, pricing: { prompt: '0', completion: '0', request } }, ...more],
 });
@@ -65,7 +65,7 @@ async function readiness({ url }: { url: string }): Promise<Readiness> {
   return (await (await fetch(`${url}/readyz`)).json()) as Readiness;
 }
 
-/** Waits until it uses the version. @returns how long that took, in ms */
+/** Waits until the instance uses the version. @returns the duration in ms */
 async function reaches(gateway: { url: string }, version: number): Promise<number> {
   const startedAtMs = performance.now();
   await until(async () => (await readiness(gateway)).config.version === version);
@@ -86,7 +86,7 @@ async function costOf(gateway: BootedGateway, model?: string): Promise<number> {
   return (await rowOf(gateway, model)).cost;
 }
 
-/** Of the log, of a request that is sent now. */
+/** Sends a request and returns its log row. */
 async function rowOf(
   gateway: BootedGateway,
   model?: string,
@@ -123,7 +123,7 @@ afterAll(async () => {
 });
 
 describe('the configuration', () => {
-  it('has what files and variables declared as its first version, on all instances alike', async () => {
+  it('has the declarations of files and variables as its first version, on all instances', async () => {
     const [first, second] = [await readiness(one), await readiness(two)];
     expect(first.config).toEqual({
       version: 1,
@@ -192,8 +192,8 @@ describe('the configuration', () => {
     expect(await answeredAsBeforeMs(own.database, changedAt, 'cost = 1000')).toBeLessThan(1_000);
   });
 
-  it('names no version where a file of the instance has the prices', async () => {
-    // The first version had them too, and the latest has not.
+  it('logs no version when the prices come from a file of the instance', async () => {
+    // The first version had them too; the latest does not.
     expect(await rowOf(one, 'sandbox/words')).toEqual({ cost: 11_000, config_version: null });
     await apply({ models: [...priced('0.002').models, ...DECLARED] });
     await reaches(one, await latest());
@@ -206,7 +206,7 @@ describe('the configuration', () => {
     await Promise.all([reaches(one, number), reaches(two, number)]);
   });
 
-  it('is not changed by what is wrong in any part, and says where', async () => {
+  it('is not changed when any part is invalid, and names the part', async () => {
     const number = await latest();
     const wrong: [unknown, RegExp][] = [
       [priced('free'), /sandbox\/echo: pricing\.request must be a decimal/],
@@ -237,13 +237,13 @@ describe('the configuration', () => {
     expect(await costOf(one)).toBe(2_000);
   });
 
-  it('shows a difference before it is applied, and applies the same only once', async () => {
+  it('shows a difference before it is applied, and applies it only once', async () => {
     const path = await file(priced('0.003'));
     expect(await config('diff', path)).toMatchObject({
       code: 1,
       output: '~ models/sandbox/echo/pricing/request: "0.002" -> "0.003"\n',
     });
-    expect(await config('apply', path, '--comment', 'dearer')).toMatchObject({ code: 0 });
+    expect(await config('apply', path, '--comment', 'higher price')).toMatchObject({ code: 0 });
     const number = await latest();
     expect(await config('diff', path)).toMatchObject({ code: 0, output: '' });
     expect(await config('apply', path)).toMatchObject({
@@ -252,15 +252,17 @@ describe('the configuration', () => {
     });
     expect(await latest()).toBe(number);
     const { output } = await config('versions');
-    expect(output).toMatch(new RegExp(`\\n${number} .* npm run gateway +dearer\\n`));
+    expect(output).toMatch(new RegExp(`\\n${number} .* npm run gateway +higher price\\n`));
     const { rows } = await own.database.query(
       `SELECT actor_kind, target_id, after -> 'comment' AS comment FROM audit_log
        WHERE action = 'config.apply' ORDER BY id DESC LIMIT 1`,
     );
-    expect(rows).toEqual([{ actor_kind: 'command', target_id: String(number), comment: 'dearer' }]);
+    expect(rows).toEqual([
+      { actor_kind: 'command', target_id: String(number), comment: 'higher price' },
+    ]);
   });
 
-  it('takes one of two changes at once, and tells the other', async () => {
+  it('accepts one of two concurrent changes, and rejects the other', async () => {
     const number = await latest();
     const paths = [await file(priced('0.004'), 'a.json'), await file(priced('0.005'), 'b.json')];
     const done = await Promise.all(
@@ -273,9 +275,9 @@ describe('the configuration', () => {
     expect(await latest()).toBe(number + 1);
   });
 
-  it('goes back to an earlier version by a new one', async () => {
+  it('rolls back to an earlier version with a new one', async () => {
     const { output } = await config('versions');
-    const [, target = ''] = /\n(\d+) .*dearer/.exec(output) ?? [];
+    const [, target = ''] = /\n(\d+) .*higher price/.exec(output) ?? [];
     expect(await config('rollback', target)).toMatchObject({ code: 0 });
     const number = await latest();
     await Promise.all([reaches(one, number), reaches(two, number)]);
@@ -286,7 +288,7 @@ describe('the configuration', () => {
     expect(await config('rollback', '999')).toMatchObject({ code: 1 });
   });
 
-  it('is never changed where it is stored', async () => {
+  it('is immutable in the database', async () => {
     for (const statement of [
       "UPDATE config_versions SET comment = 'x'",
       'DELETE FROM config_versions',
@@ -296,7 +298,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('reaches an instance whose session for notices was cut', async () => {
+  it('reaches an instance whose session for notices was ended', async () => {
     await own.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE application_name = 'model-gateway notices' AND datname = current_database()`,
@@ -307,7 +309,7 @@ describe('the configuration', () => {
     expect([await costOf(one), await costOf(two)]).toEqual([6_000, 6_000]);
   });
 
-  it('lets settings change while instances run, but for those that a variable declares', async () => {
+  it('changes settings while instances run, except those declared by a variable', async () => {
     await apply({
       ...priced('0.006'),
       settings: { GATEWAY_REQUEST_TIMEOUT_MS: 50, GATEWAY_HEALTH_CACHE_MS: 7 },
@@ -316,7 +318,7 @@ describe('the configuration', () => {
     const slow = await ask(one, 'sandbox/fault-hang');
     expect(slow.status).toBe(504);
     await slow.text();
-    // Their variable says 4000, so what is in force is not what the version says.
+    // Their variable says 4000, so the effective configuration differs from the version.
     const { rows } = await own.database.query<{ fingerprint: string }>(
       'SELECT fingerprint FROM config_versions ORDER BY number DESC LIMIT 1',
     );
@@ -353,7 +355,7 @@ describe('the configuration', () => {
     await worker.close();
   });
 
-  it('says so where an instance comes to something else by its own variables', async () => {
+  it('reports an instance whose own variables change the configuration', async () => {
     const other = await bootGateway(
       { ...environment, GATEWAY_COOLDOWN_MS: '5' },
       { database: own },
@@ -361,7 +363,7 @@ describe('the configuration', () => {
     const { warnings } = other.gateway;
     const { degraded } = await readiness(other);
     await other.close();
-    // Each has a folder of its own for artifacts, of which the other reason tells.
+    // Data folders differ as well, which is the other reason.
     expect(warnings).toContainEqual(
       expect.stringMatching(
         /^Instances have different configurations: this one's is version \d+ with/,
@@ -370,7 +372,7 @@ describe('the configuration', () => {
     expect(degraded).toContain('config');
   });
 
-  it('may lose a model in use, whose requests go on to their end', async () => {
+  it('may remove a model in use, whose requests still finish', async () => {
     const provider = { id: 'local', name: 'Local', base_url: fake.baseUrl, api_key: VENDOR_KEY };
     await apply({
       ...priced('0.006'),
@@ -378,24 +380,24 @@ describe('the configuration', () => {
       providers: [provider],
     });
     await reaches(two, await latest());
-    let goOn = (): void => undefined;
-    const release = new Promise<void>((resolve) => (goOn = resolve));
+    let answerNow = (): void => undefined;
+    const release = new Promise<void>((resolve) => (answerNow = resolve));
     const answer = fake.answer;
     fake.answer = async (call, response) => {
       await release;
       await answer(call, response);
     };
-    const asked = costOf(two, 'local/slow');
+    const cost = costOf(two, 'local/slow');
     await until(() => fake.calls.some(({ body }) => body.model === 'slow'));
     await apply(priced('0.006'));
     await reaches(two, await latest());
     expect((await ask(two, 'local/slow')).status).toBe(404);
-    goOn();
-    expect(await asked).toBe(10_000);
+    answerNow();
+    expect(await cost).toBe(10_000);
     fake.answer = answer;
   });
 
-  it('lets a provider be called as soon as it is there, with a key that can be read nowhere', async () => {
+  it('makes a provider callable at once, with a key that is stored nowhere in plaintext', async () => {
     const provider = { id: 'mine', name: 'Mine', base_url: fake.baseUrl, api_key: VENDOR_KEY };
     const models = [
       { id: 'mine/model', pricing: { prompt: '0', completion: '0', request: '0.01' } },
@@ -426,7 +428,7 @@ describe('the configuration', () => {
     ]) {
       expect(texts.filter((text) => text.includes(encoded))).toEqual([]);
     }
-    // What was shown can be sent again, and keeps the key; another address does not.
+    // The shown document can be sent again and keeps the key, but not with another address.
     const again = JSON.parse(shown.output) as { providers: { base_url: string }[] };
     expect(again.providers[0]).toMatchObject({ api_key_preview: 'sk-v...6789' });
     expect(await apply(again)).toMatchObject({
@@ -440,7 +442,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('tells of a provider whose key is a variable that an instance has not got', async () => {
+  it('reports a provider whose key is in a variable that an instance lacks', async () => {
     const provider = {
       id: 'mine',
       name: 'Mine',
@@ -449,7 +451,7 @@ describe('the configuration', () => {
     };
     await apply({ models: [], providers: [provider] });
     await reaches(one, await latest());
-    // There may be another reason, from the change before, until all have told the others of this one.
+    // A reason from the previous change may remain until all instances have reported this one.
     const isTold = (reason: string) => /provider mine .* NOWHERE_API_KEY/.test(reason);
     await until(async () => (await readiness(one)).reasons.some(isTold));
     expect((await readiness(one)).degraded).toContain('config');
@@ -488,13 +490,13 @@ describe('/v1/admin/config', () => {
     return { status: response.status, body: answer, etag: response.headers.get('etag') };
   };
 
-  it('shows what is in force, and where each value comes from', async () => {
+  it('shows the effective values and their sources', async () => {
     const document = {
       ...priced('0.006'),
       providers: [{ id: 'mine', name: 'Mine', base_url: fake.baseUrl, api_key: VENDOR_KEY }],
       settings: { GATEWAY_COOLDOWN_MS: 9, GATEWAY_HEALTH_CACHE_MS: 7 },
     };
-    // Any text may be said of it, also what PostgreSQL takes in no text.
+    // Comments may contain any text, even what PostgreSQL rejects.
     const comment = 'for \u0000\ud800\\all';
     const made = await call('POST', '/versions', { document, comment });
     expect(made).toMatchObject({ status: 200, body: { is_stored: true, comment } });
@@ -504,7 +506,7 @@ describe('/v1/admin/config', () => {
       (list as Record<string, unknown>[]).find((each) => each[key] === name);
     const { models, providers, settings, ...rest } = body as unknown as Record<string, unknown>;
     expect(rest).toMatchObject({ version: made.body.version, faults: [] });
-    // A variable comes before the version here.
+    // Here a variable overrides the version.
     expect(rest.fingerprint).not.toBe(made.body.fingerprint);
     expect(find(models, 'id', MODEL)).toMatchObject({ source: 'version', is_overridden: false });
     expect(find(models, 'id', 'local/first')).toMatchObject({
@@ -562,7 +564,7 @@ describe('/v1/admin/config', () => {
     );
   });
 
-  it('changes one model or provider, at once on the instance that answers', async () => {
+  it('changes one model or provider, at once on the answering instance', async () => {
     const price = { pricing: { request: '0.007' } };
     const put = await call('PUT', `/models/${MODEL}`, { row: price, comment: 'one price' });
     expect(put.body.diff).toEqual([
@@ -588,7 +590,7 @@ describe('/v1/admin/config', () => {
     expect((await ask(one, 'new/model')).status).toBe(404);
   });
 
-  it('spreads requests among the accounts of a provider, whose keys stay as a provider’s does', async () => {
+  it('spreads requests over the accounts of a provider, whose keys stay with it', async () => {
     const keys = ['sk-pool-0123456789-one', 'sk-pool-0123456789-two'];
     const accounts = [
       { id: 'one', api_key: keys[0] },
@@ -647,7 +649,7 @@ describe('/v1/admin/config', () => {
     await call('PUT', '/models/pool/model', { row: { removed: true } });
   });
 
-  it('checks without storing, and says what is wrong by its field', async () => {
+  it('validates without storing, and names the field of an error', async () => {
     const number = await latest();
     const document = { settings: { LOG_LEVEL: 'error' } };
     const dry = await call('POST', '/versions', { document, dry_run: true });
@@ -703,7 +705,7 @@ describe('/v1/admin/config', () => {
     expect(await latest()).toBe(number);
   });
 
-  it('refuses a change of what somebody else has changed, and goes back', async () => {
+  it('rejects a change based on an outdated version, and rolls back', async () => {
     const number = await latest();
     const change = (request: string, headers?: Record<string, string>, expected?: number) =>
       call(
@@ -734,7 +736,7 @@ describe('/v1/admin/config', () => {
     expect((await call('GET', `/versions/${number + 2}`)).body.document).toEqual(body.document);
   });
 
-  it('lists versions by cursor, and leaves a row in the audit log for each', async () => {
+  it('lists versions by cursor, and audits each', async () => {
     const numbers: number[] = [];
     let cursor: string | null = '';
     do {
@@ -756,7 +758,7 @@ describe('/v1/admin/config', () => {
     });
   });
 
-  it("tries a vendor's key by a real call, and calls the vendor with it at once", async () => {
+  it("tests a vendor's key with a real call, and uses it at once", async () => {
     const provider = { name: 'OpenAI', base_url: fake.baseUrl, api_key: VENDOR_KEY };
     const path = '/v1/admin/config/providers/openai';
     const refused = await one.admin('POST', `${path}/test`, {
@@ -776,7 +778,7 @@ describe('/v1/admin/config', () => {
     expect((await one.admin('DELETE', path)).status).toBe(200);
   });
 
-  it('is priced by the rows that are stored where another program made it', async () => {
+  it('uses the stored rows of a version created by another program', async () => {
     const { rows } = await own.database.query<{ number: number }>(
       `INSERT INTO config_versions (number, document, catalogue, fingerprint, diff, actor_kind, actor_name, program, built_in)
        SELECT number + 1, document, jsonb_set(catalogue, '{${MODEL},pricing,request}', '"0.007"'), fingerprint, diff,
@@ -794,7 +796,7 @@ describe('/v1/admin/config', () => {
     ['token limit', { max_completion_tokens: 1e300 }],
     ['time limit', { routes: [{ ...ROUTE, timeouts: { request_ms: 3_000_000_000 } }] }],
     ['priority', { routes: [ROUTE, { ...ROUTE, priority: 1e300 }] }],
-  ])('refuses a row with a %s out of bounds', async (_name, fields) => {
+  ])('rejects a row with a %s out of bounds', async (_name, fields) => {
     const number = await latest();
     const row = { pricing: { prompt: '0', completion: '0' }, routes: [ROUTE], ...fields };
     for (const more of [{ dry_run: true }, {}]) {
@@ -851,7 +853,7 @@ describe('/v1/admin/config', () => {
       ['null for settings', entry('mine2', { base_url: LOCAL, settings: null }), 'settings'],
       ['a list for settings', entry('mine2', { base_url: LOCAL, settings: ['a'] }), 'settings'],
       [
-        'a name of an object for a setting',
+        'a name of an object’s property as a setting',
         entry('vertex', { base_url: LOCAL, settings: { location: 'a', toString: 'b' } }),
         '',
       ],
@@ -878,7 +880,7 @@ describe('/v1/admin/config', () => {
         entry('vertex', { base_url: 'http://127.0.0.1:9', settings: { project: 'one' } }),
         '',
       ],
-    ])('refuses %s, dry run or not, and keeps serving', async (_name, provider, field) => {
+    ])('rejects %s, dry run or not, and keeps serving', async (_name, provider, field) => {
       const number = await latest();
       const { id } = provider as { id: string };
       const param = `providers.${id}${field && `.${field}`}`;
@@ -890,7 +892,7 @@ describe('/v1/admin/config', () => {
       for (const gateway of [one, two]) expect((await ask(gateway)).status).toBe(200);
     });
 
-    it('sends no stored or ambient credential to another place', async () => {
+    it('sends no stored or ambient credential to another address', async () => {
       const provider = { ...vertex('us-central1'), api_key: 'ya29.stored-key-of-vertex' };
       expect(await call('PUT', '/providers/vertex', { provider })).toMatchObject({ status: 200 });
       const moved = { provider: vertex('europe-west4') };
@@ -911,7 +913,7 @@ describe('/v1/admin/config', () => {
       expect(await call('DELETE', '/providers/vertex')).toMatchObject({ status: 200 });
     });
 
-    /** Stores a version as a program without these checks did. */
+    /** Stores a version like a program without these checks. */
     async function storeUnchecked(providers: object[], builtIn?: string): Promise<number> {
       const { rows } = await own.database.query<{ number: number }>(
         `INSERT INTO config_versions (number, document, catalogue, fingerprint, diff, comment,
@@ -926,7 +928,7 @@ describe('/v1/admin/config', () => {
       return number;
     }
 
-    it('starts on a version of an earlier program whose rules were looser', async () => {
+    it('starts with a version of an earlier program with looser rules', async () => {
       const settings = { prefill: 'yes' };
       const number = await storeUnchecked(
         [entry('mine2', { base_url: LOCAL, settings })],
@@ -945,7 +947,7 @@ describe('/v1/admin/config', () => {
       expect(await call('DELETE', '/providers/mine2')).toMatchObject({ status: 200 });
     });
 
-    it('lets other things change beside a provider that a file declares with ambient credentials', async () => {
+    it('allows other changes next to a file’s provider with ambient credentials', async () => {
       const GATEWAY_PROVIDERS = await file(
         [entry('proxy', { adapter: 'vertex', base_url: LOCAL, settings: { project: 'one' } })],
         'providers.json',
@@ -998,7 +1000,7 @@ describe('/v1/admin/config', () => {
       }
     });
 
-    it('keeps the last good version when a bad one is stored, at a start too', async () => {
+    it('keeps the last valid version when an invalid one is stored, also at a start', async () => {
       const good = await latest();
       await storeUnchecked([vertex('us central1')]);
       const metrics = async (): Promise<string> => (await fetch(`${one.url}/metrics`)).text();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestContentDto } from '../../src/features/customer/logs/request-content.controller.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
@@ -9,8 +9,6 @@ import { idOf } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { form, wave } from '../support/uploads.js';
-
-jest.setTimeout(60_000);
 
 const CHAT = '/v1/chat/completions';
 const SETTING = '/v1/customer/content-log';
@@ -72,7 +70,7 @@ async function countContents(requestId: string): Promise<number> {
   return rows[0]!.count;
 }
 
-/** The tables, by name, that have the text somewhere in the bytes of a row. */
+/** Returns the names of tables that contain the text anywhere in a row. */
 async function tablesWith(marker: string): Promise<string[]> {
   const { rows: tables } = await own.database.query<{ name: string }>(
     `SELECT pg_class.oid::regclass::text AS name
@@ -93,7 +91,7 @@ async function tablesWith(marker: string): Promise<string[]> {
   return found;
 }
 
-/** Switches it and waits until both instances have heard of it, which they do within a second. */
+/** Changes the setting and waits until both instances know, which takes up to a second. */
 async function choose(enabled: boolean | null): Promise<void> {
   const response = await asOwner('PATCH', SETTING, { enabled });
   expect(response.status).toBe(200);
@@ -103,7 +101,7 @@ async function choose(enabled: boolean | null): Promise<void> {
 const texts = ({ messages }: { messages: { parts: object[] }[] }) => JSON.stringify(messages);
 
 describe('the content log', () => {
-  it('keeps no byte of what is said unless somebody asks for it', async () => {
+  it('stores no content unless it is enabled', async () => {
     const marker = 'planted-while-off';
     await idOf(gateway.post(CHAT, chat(marker)));
     await idOf(gateway.post(CHAT, chat(marker, { stream: true })));
@@ -111,7 +109,7 @@ describe('the content log', () => {
     await idOf(gateway.post(CHAT, chat(marker, { model: 'sandbox/fault-500' })));
     await wait(300);
     expect(await tablesWith(marker)).toEqual([]);
-    // The search itself finds what is there, as text and in bytes.
+    // Proves that the search finds text and bytes.
     expect(await tablesWith('sandbox/echo')).toContain('request_logs');
     expect(await tablesWith(gateway.apiKey.slice(0, 7))).toContain('api_keys');
     expect(await (await asOwner('GET', SETTING)).json()).toEqual({
@@ -123,11 +121,11 @@ describe('the content log', () => {
     });
   });
 
-  describe('that its tenant has switched on', () => {
+  describe('enabled by its tenant', () => {
     beforeAll(() => choose(true));
     afterAll(() => choose(null));
 
-    it('keeps prompts and answers where nobody can read them raw', async () => {
+    it('stores prompts and answers encrypted', async () => {
       const marker = 'planted-while-on';
       const requestId = await idOf(gateway.post(CHAT, chat(marker)));
       const { prompt, answer, ...rest } = await contentOf(requestId);
@@ -168,13 +166,13 @@ describe('the content log', () => {
         'six',
         'six',
       ],
-    ])('keeps that of %s', async (_, send, asked, answered) => {
+    ])('stores the content of %s', async (_, send, input, answered) => {
       const { prompt, answer } = await contentOf(await idOf(send()));
-      expect(texts(prompt)).toContain(asked);
+      expect(texts(prompt)).toContain(input);
       expect(texts(answer)).toContain(answered);
     });
 
-    it('notes media by their size and hash', async () => {
+    it('records media by size and hash', async () => {
       const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } };
       const parts = [{ type: 'text', text: 'what is it' }, picture];
       const shown = await contentOf(await idOf(gateway.post(CHAT, chat(parts))));
@@ -202,14 +200,14 @@ describe('the content log', () => {
       ]);
 
       const body = form({ model: 'sandbox/transcribe' }, wave(500));
-      const heard = await contentOf(
+      const transcript = await contentOf(
         await idOf(gateway.fetch('/v1/audio/transcriptions', { method: 'POST', body })),
       );
-      expect(heard.prompt.messages[0]!.parts[0]).toMatchObject({ type: 'blob', sha256: null });
-      expect(heard.answer.messages).toHaveLength(1);
+      expect(transcript.prompt.messages[0]!.parts[0]).toMatchObject({ type: 'blob', sha256: null });
+      expect(transcript.answer.messages).toHaveLength(1);
     });
 
-    it('keeps the prompts of jobs', async () => {
+    it('stores the prompts of jobs', async () => {
       const job = await gateway.post('/v1/jobs', { model: 'sandbox/image', prompt: 'a red barn' });
       const { id } = (await job.json()) as { id: string };
       await jobIn(gateway, id, 'succeeded');
@@ -217,7 +215,7 @@ describe('the content log', () => {
       expect(texts(prompt)).toContain('a red barn');
     });
 
-    it('keeps what had come for a caller who left, and delays no answer', async () => {
+    it('stores partial answers of disconnected callers, and delays no answer', async () => {
       const leaving = new AbortController();
       const words = 'seven '.repeat(3_000);
       const response = await gateway.fetch(CHAT, {
@@ -233,19 +231,19 @@ describe('the content log', () => {
       expect(answer.messages.length).toBeLessThanOrEqual(1);
     });
 
-    it('bounds what it keeps of one request, and says so', async () => {
+    it('limits the content of one request, and says so', async () => {
       const long = 'x'.repeat(300_000);
       const { prompt, truncated } = await contentOf(await idOf(gateway.post(CHAT, chat(long))));
       expect(truncated).toBe(true);
       expect(texts(prompt).length).toBeLessThan(140_000);
     });
 
-    it('is heard of by every instance, and read from any', async () => {
+    it('applies on every instance, and can be read from any', async () => {
       const requestId = await idOf(second.post(CHAT, chat('eight')));
       expect(texts((await contentOf(requestId)).prompt)).toContain('eight');
     });
 
-    it('writes each reading to the audit log, in the same transaction', async () => {
+    it('audits each read in the same transaction', async () => {
       const requestId = await idOf(gateway.post(CHAT, chat('nine')));
       await contentOf(requestId);
       const readings = async () => {
@@ -264,7 +262,7 @@ describe('the content log', () => {
       expect(await refused.text()).not.toContain('nine');
     });
 
-    it('is nothing for routing keys, for other tenants, and of unknown requests', async () => {
+    it('is not shown to routing keys and other tenants, or for unknown requests', async () => {
       const requestId = await idOf(gateway.post(CHAT, chat('ten')));
       await contentOf(requestId);
       expect((await gateway.fetch(pathOf(requestId))).status).toBe(403);
@@ -279,7 +277,7 @@ describe('the content log', () => {
       expect(texts((await contentOf(requestId)).prompt)).toContain('ten');
     });
 
-    it('lets its owner delete one, and all with what is on its way', async () => {
+    it('lets its owner delete one entry, or all including pending ones', async () => {
       const [first, other] = await Promise.all([
         idOf(gateway.post(CHAT, chat('eleven'))),
         idOf(gateway.post(CHAT, chat('twelve'))),
@@ -304,7 +302,7 @@ describe('the content log', () => {
       expect((await gateway.fetch(`/v1/generation?id=${other}`)).status).toBe(200);
     });
 
-    it('shows what guardrails have found to its owner alone', async () => {
+    it('shows guardrail findings only to the owner', async () => {
       const rules = [{ type: 'keyword', words: ['falcon'] }];
       const guardrail = { name: 'birds', rules, action: 'log', applies_to: ['input', 'output'] };
       const made = await gateway.post('/v1/customer/guardrails', guardrail);
@@ -338,7 +336,7 @@ describe('the content log', () => {
     });
   });
 
-  it("goes by the key's own choice first, which only a management key makes", async () => {
+  it("follows the key's own setting first, which only management keys may change", async () => {
     const { id, plaintext } = await access.makeKey({ tenantId: gateway.tenantId });
     const path = `/v1/customer/api-keys/${id}`;
     const change = { method: 'PATCH', body: JSON.stringify({ content_log: true }) };
@@ -347,14 +345,14 @@ describe('the content log', () => {
     const changed = await asOwner('PATCH', path, { content_log: true });
     expect(await changed.json()).toMatchObject({ content_log: true });
     const authorization = `Bearer ${plaintext}`;
-    const kept = await idOf(gateway.post(CHAT, chat('thirteen'), { authorization }));
+    const logged = await idOf(gateway.post(CHAT, chat('thirteen'), { authorization }));
     const unkept = await idOf(gateway.post(CHAT, chat('thirteen')));
-    expect(texts((await contentOf(kept)).prompt)).toContain('thirteen');
+    expect(texts((await contentOf(logged)).prompt)).toContain('thirteen');
     expect(await countContents(unkept)).toBe(0);
     expect((await asOwner('PATCH', path, { content_log: 'yes' })).status).toBe(400);
   });
 
-  it('is switched and emptied by operators, who read nothing of it', async () => {
+  it('can be disabled and deleted by operators, who cannot read it', async () => {
     const path = `/v1/admin/content-log/${gateway.tenantId}`;
     expect(await (await gateway.admin('GET', path)).json()).toMatchObject({ enabled: null });
     const changed = await gateway.admin('PATCH', path, { enabled: false });
@@ -378,7 +376,7 @@ describe('the content log', () => {
     ]);
   });
 
-  it('cannot be switched on where the service keeps nothing', async () => {
+  it('cannot be enabled where the service does not store content', async () => {
     const closed = await bootGateway(
       { GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey },
       { database: own },

@@ -7,7 +7,7 @@ import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js
 import { startFleet } from '../contract/fleet-of-suite.js';
 import { type VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
 
-/** Who answers the turns; every vendor that signatures its thoughts comes twice. */
+/** The vendors of the turns; every vendor that signs its reasoning comes twice. */
 const TURNS = [
   'openai',
   'anthropic',
@@ -22,20 +22,20 @@ const TURNS = [
   'vertex-claude',
 ];
 
-/** Who makes the model: its signatures hold on every platform that sells it. */
+/** Makers of models: signatures are valid on every platform that offers the model. */
 const MAKERS: Record<string, string> = { bedrock: 'anthropic', 'vertex-claude': 'anthropic' };
 
 const CALLERS = ['chat', 'messages', 'responses', 'responses without a store'] as const;
 
-/** Vendors that signature calls, too, and those that encrypt some thoughts as a whole. */
+/** Vendors that also sign calls, and those that encrypt some reasoning completely. */
 const SIGNATURES_CALLS = ['vertex'];
 const ENCRYPTS = ['anthropic', 'vertex-claude'];
-/** Vendors that take an encrypted thought of their model's maker back. */
+/** Vendors that accept encrypted reasoning of their model's maker. */
 const TAKES_ENCRYPTED = ENCRYPTS;
 
 type SignatureKind = 'signature' | 'encrypted' | 'call';
 
-/** Base64, as vendors' signatures are, and different in each turn. */
+/** Base64, like vendors' signatures, and different in each turn. */
 function signatureBy(turn: number, kind: SignatureKind): string {
   return Buffer.from(`${kind} of turn ${turn} by ${TURNS[turn]}`).toString('base64');
 }
@@ -61,7 +61,7 @@ function answerOf(turn: number): ScriptedAnswer {
   };
 }
 
-/** What the vendor of a turn has to be told of the turns before it. */
+/** The earlier turns that a turn's vendor must receive. */
 function conversationUpTo(turn: number): ReadRequest['turns'] {
   const before = Array.from({ length: turn }, (_, index) => index);
   return [
@@ -83,7 +83,7 @@ const ALL_SIGNATURES = [...TURNS.keys()].flatMap((turn) =>
 );
 const join = ([turn, kind]: readonly [number, SignatureKind]): string => `${turn} ${kind}`;
 
-describe('a conversation that every turn goes on with another vendor', () => {
+describe('a conversation with another vendor in each turn', () => {
   let fleet: VendorFleet;
   let callers: Record<(typeof CALLERS)[number], DialectCaller>;
 
@@ -98,7 +98,7 @@ describe('a conversation that every turn goes on with another vendor', () => {
   const combinations = CALLERS.flatMap((name) => [false, true].map((stream) => ({ name, stream })));
 
   it.each(combinations)(
-    'is told whole to each of them, with its own signatures alone: $name (stream: $stream)',
+    'is sent completely to each of them, with only its own signatures: $name (stream: $stream)',
     async ({ name, stream }) => {
       const caller = callers[name];
       const answers: CallerAnswer[] = [];
@@ -108,7 +108,7 @@ describe('a conversation that every turn goes on with another vendor', () => {
         const answer =
           turn === 0
             ? await caller.open(member.model, stream)
-            : await caller.goOn(member.model, stream, answers);
+            : await caller.answerTools(member.model, stream, answers);
         answers.push(answer);
         expect(answer).toMatchObject({
           text: `Answer ${turn}.`,
@@ -130,7 +130,7 @@ describe('a conversation that every turn goes on with another vendor', () => {
     },
   );
 
-  /** The signatures that the vendor was sent last. */
+  /** Returns the signatures in the vendor's last request. */
   function signaturesIn(member: FleetMember): string[] {
     const sent = String(member.server.calls.at(-1)!.body);
     return ALL_SIGNATURES.filter(([turn, kind]) => sent.includes(signatureBy(turn, kind))).map(
@@ -138,7 +138,7 @@ describe('a conversation that every turn goes on with another vendor', () => {
     );
   }
 
-  /** The signatures of the turns before this one by the same maker, where its API takes them at all. */
+  /** Returns the signatures of earlier turns by the same maker, if its API accepts them. */
   function ownSignatures(turn: number, { name }: DialectCaller): string[] {
     const vendor = TURNS[turn]!;
     const maker = makerOf(turn);

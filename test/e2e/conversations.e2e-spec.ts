@@ -28,7 +28,7 @@ describe('/v1/conversations', () => {
     return texts;
   };
 
-  it('are made, read, changed and deleted', async () => {
+  it('are created, read, changed and deleted', async () => {
     const made = await client.conversations.create({
       metadata: { topic: 'demo' },
       items: [{ role: 'user', content: 'Hello! 👋 \u0000' }],
@@ -77,22 +77,22 @@ describe('/v1/conversations', () => {
     expect(await client.conversations.items.retrieve(second, place)).toEqual(added.data[1]);
     expect(await client.conversations.items.delete(second, place)).toMatchObject({ id });
     expect(await textsOf(id)).toEqual(['one', 'three', 'four']);
-    for (const gone of [second, 'a\u0000']) {
+    for (const missing of [second, 'a\u0000']) {
       const { items } = client.conversations;
       const refusal = { status: 404 };
-      await expect(items.retrieve(gone, place)).rejects.toMatchObject(refusal);
-      await expect(items.delete(gone, place)).rejects.toMatchObject(refusal);
-      await expect(items.list(id, { after: gone })).rejects.toMatchObject(refusal);
+      await expect(items.retrieve(missing, place)).rejects.toMatchObject(refusal);
+      await expect(items.delete(missing, place)).rejects.toMatchObject(refusal);
+      await expect(items.list(id, { after: missing })).rejects.toMatchObject(refusal);
     }
   });
 
-  it('have lists that are sent in pieces where they are long, and single items however long', async () => {
+  it('stream long lists in pieces, and return single items of any length', async () => {
     const { id } = await client.conversations.create();
     expect((await client.conversations.items.list(id)).data).toEqual([]);
-    const said = [600_000, 600_000, 1, 1_200_000, 1].map((length) => 'é'.repeat(length));
-    const items = said.map((content) => ({ role: 'user' as const, content }));
+    const texts = [600_000, 600_000, 1, 1_200_000, 1].map((length) => 'é'.repeat(length));
+    const items = texts.map((content) => ({ role: 'user' as const, content }));
     const { data } = await client.conversations.items.create(id, { items });
-    expect(await textsOf(id)).toEqual(said);
+    expect(await textsOf(id)).toEqual(texts);
     const answer = await gateway.fetch(`/v1/conversations/${id}/items?limit=4`);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
     expect(answer.headers.get('content-length')).toBeNull();
@@ -105,23 +105,20 @@ describe('/v1/conversations', () => {
     expect(await client.conversations.items.retrieve(data[3]!.id!, place)).toEqual(data[3]);
   });
 
-  it.each(['conv_0', 'a\u0000'])(
-    'are not there under an id that nobody was given: %j',
-    async (id) => {
-      const refusal = { status: 404 };
-      const { conversations } = client;
-      const items = [{ role: 'user' as const, content: 'Hello!' }];
-      await expect(conversations.retrieve(id)).rejects.toMatchObject(refusal);
-      await expect(conversations.update(id, { metadata: {} })).rejects.toMatchObject(refusal);
-      await expect(conversations.delete(id)).rejects.toMatchObject(refusal);
-      await expect(conversations.items.create(id, { items })).rejects.toMatchObject(refusal);
-      const body = { model: ECHO, input: 'Hello!', conversation: id };
-      await expect(client.responses.create(body)).rejects.toMatchObject(refusal);
-    },
-  );
+  it.each(['conv_0', 'a\u0000'])('are not found under an unknown id: %j', async (id) => {
+    const refusal = { status: 404 };
+    const { conversations } = client;
+    const items = [{ role: 'user' as const, content: 'Hello!' }];
+    await expect(conversations.retrieve(id)).rejects.toMatchObject(refusal);
+    await expect(conversations.update(id, { metadata: {} })).rejects.toMatchObject(refusal);
+    await expect(conversations.delete(id)).rejects.toMatchObject(refusal);
+    await expect(conversations.items.create(id, { items })).rejects.toMatchObject(refusal);
+    const body = { model: ECHO, input: 'Hello!', conversation: id };
+    await expect(client.responses.create(body)).rejects.toMatchObject(refusal);
+  });
 
   it.each([false, true])(
-    'are what a response goes on from, and is added to (stream: %s)',
+    'are continued by a response, which is appended (stream: %s)',
     async (stream) => {
       const { id } = await client.conversations.create({
         items: [{ role: 'user', content: 'My name is Alice.' }],
@@ -151,7 +148,7 @@ describe('/v1/conversations', () => {
     },
   );
 
-  it('lose nothing of answers that end at once, nor mix them', async () => {
+  it('keep answers that end at once, in order', async () => {
     const { id } = await client.conversations.create();
     const names = Array.from({ length: 12 }, (_, index) => `turn ${index}`);
     await Promise.all(
@@ -165,7 +162,7 @@ describe('/v1/conversations', () => {
     expect(new Set(texts).size).toBe(24);
   });
 
-  it('take nothing of an answer that failed, and one that is gone meanwhile harms none', async () => {
+  it('store nothing of a failed answer, and may be deleted meanwhile', async () => {
     const { id } = await client.conversations.create();
     const failed = await gateway.post('/v1/responses', {
       model: 'sandbox/fault-500',
@@ -212,7 +209,7 @@ describe('/v1/conversations', () => {
     ['POST', '', { items: Array(21).fill({ role: 'user', content: 'x' }) }, 400, 'items'],
     ['POST', '', { metadata: { a: 1 } }, 400, 'metadata.a'],
     ['POST', '', { items: 'x' }, 400, 'items'],
-  ])('refuse %s %s %j', async (method, path, body, status, param) => {
+  ])('reject %s %s %j', async (method, path, body, status, param) => {
     const response = await gateway.fetch(`/v1/conversations${path}`, {
       method,
       ...(body && {
@@ -229,7 +226,7 @@ describe('/v1/conversations', () => {
     [{ conversation: 7 }, 400],
     [{ conversation: {} }, 400],
     [{ conversation: UNKNOWN, previous_response_id: 'resp_x' }, 400],
-  ])('refuse a response with %j', async (fields, status) => {
+  ])('reject a response with %j', async (fields, status) => {
     const response = await gateway.post('/v1/responses', { model: ECHO, input: 'x', ...fields });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { param: 'conversation' } });

@@ -32,7 +32,7 @@ describe(PATH, () => {
     return body as Record<string, unknown> & { id: string };
   }
 
-  it('makes one with the defaults of the interface', async () => {
+  it('creates one with the default values', async () => {
     expect(await create({ name: 'no falcon' })).toEqual({
       id: expect.stringMatching(UUID),
       name: 'no falcon',
@@ -46,7 +46,7 @@ describe(PATH, () => {
     });
   });
 
-  it('keeps every type of rule and any characters as they were given', async () => {
+  it('stores every rule type and any characters unchanged', async () => {
     const fields = {
       name: 'NUL \u0000, \ud800 alone, back\\slash, 😀',
       description: 'why \u0000',
@@ -68,7 +68,7 @@ describe(PATH, () => {
     expect((body.data as { id: string }[])[0]).toMatchObject({ id: made.id, ...fields });
   });
 
-  it('changes what PUT names, replaces rules as a whole, and deletes', async () => {
+  it('changes the fields of PUT, replaces rules as a whole, and deletes', async () => {
     const { id, created_at } = await create({ description: 'old', action: 'log' });
     const rules = [{ type: 'secret' }];
     const path = `${PATH}/${id}`;
@@ -135,11 +135,11 @@ describe(PATH, () => {
     [{ name: 'n', rules: RULES, description: 5 }, 'description'],
     [{ name: 'n', rules: RULES, tenant_id: randomUUID() }, 'tenant_id'],
     [{ name: 'n', rules: RULES, trigger_count: 0 }, 'trigger_count'],
-  ])('answers 400 and names the field at fault, case %#', async (body, param) => {
+  ])('answers 400 and names the field, case %#', async (body, param) => {
     expect(await call('POST', PATH, body)).toEqual(refusal(400, 'invalid_request_error', param));
   });
 
-  it('leaves a guardrail as it was when a change of it is refused', async () => {
+  it('leaves a guardrail unchanged when a change is rejected', async () => {
     const { id } = await create();
     const path = `${PATH}/${id}`;
     for (const [body, param] of [
@@ -167,7 +167,7 @@ describe(PATH, () => {
     expect((await call('GET', `${PATH}/${id}`)).body).toMatchObject({ id, name: 'mine' });
   });
 
-  it('lets nobody in without a good key', async () => {
+  it('requires a valid key', async () => {
     const { id, plaintext } = await access.makeKey({ tenantId: gateway.tenantId });
     await access.apiKeys.revoke(gateway.tenantId, id);
     const refused = refusal(401, 'authentication_error', 'authorization');
@@ -179,7 +179,7 @@ describe(PATH, () => {
     }
   });
 
-  it('lets only management keys change anything where the operator says so', async () => {
+  it('lets only management keys change it if the operator restricts it', async () => {
     const { id } = await create();
     const path = `${PATH}/${id}`;
     const refused = refusal(403, 'permission_error', 'authorization');
@@ -199,7 +199,7 @@ describe(PATH, () => {
   describe('POST test', () => {
     const test = (body: object) => call('POST', `${PATH}/test`, body);
 
-    it('tells where rules that are not stored match, and that a request would be refused', async () => {
+    it('shows where unsaved rules match, and that a request would be rejected', async () => {
       const text = 'Project Falcon: ask ada@example.com or bob@example.com about falcon.';
       const rules = [
         { type: 'regex', pattern: 'falcon', flags: 'i' },
@@ -244,7 +244,7 @@ describe(PATH, () => {
       });
     });
 
-    it("tries the tenant's own that are on, and counts nothing", async () => {
+    it("tests the tenant's enabled guardrails, and counts nothing", async () => {
       const pattern = `word-${randomUUID()}`;
       const rules = [{ type: 'secret' }, { type: 'regex', pattern }];
       const { id } = await create({ name: 'mine', rules, action: 'log', applies_to: ['output'] });
@@ -267,7 +267,7 @@ describe(PATH, () => {
       expect((await call('GET', `${PATH}/${id}`)).body).toMatchObject({ trigger_count: 0 });
     });
 
-    it('ends with many matches, also of nothing', async () => {
+    it('ends with many matches, including empty ones', async () => {
       const rules = [{ type: 'regex', pattern: 'x*' }];
       const { body } = await test({ text: 'y'.repeat(20_000), rules });
       const { matches } = body as { matches: { places: object[] }[] };
@@ -281,12 +281,12 @@ describe(PATH, () => {
       [{ text: 'y', rules: [{ type: 'regex', pattern: '(' }] }, 'rules.0.pattern'],
       [{ text: 'y', direction: 'both' }, 'direction'],
       [{ text: 'y', store: true }, 'store'],
-    ])('refuses %#', async (body, param) => {
+    ])('rejects %#', async (body, param) => {
       expect(await test(body)).toEqual(refusal(400, 'invalid_request_error', param));
     });
   });
 
-  it('counts what was found by day and hour', async () => {
+  it('counts findings by day and hour', async () => {
     const tenantId = await access.makeTenant(randomUUID());
     const { plaintext } = await access.makeKey({ tenantId });
     const [one, two] = [randomUUID(), randomUUID()];
@@ -322,7 +322,7 @@ describe(PATH, () => {
     }
   });
 
-  it('makes no more than a hundred for a tenant', async () => {
+  it('creates at most a hundred for a tenant', async () => {
     const tenantId = await access.makeTenant(randomUUID());
     const { plaintext } = await access.makeKey({ tenantId });
     const body = { name: 'n', rules: [{ type: 'secret' }] };
@@ -335,23 +335,23 @@ describe(PATH, () => {
     expect(refused).toHaveLength(3);
   });
 
-  it('keeps no more rules of a tenant than the memory is meant for', async () => {
+  it('limits the memory of a tenant’s rules', async () => {
     const tenantId = await access.makeTenant(randomUUID());
     const { plaintext } = await access.makeKey({ tenantId });
     const large = { name: 'n', rules: [manyWords(98)] };
     const made = await Promise.all(
       Array.from({ length: 12 }, () => call('POST', PATH, large, plaintext)),
     );
-    const kept = made.filter(({ status }) => status === 201);
-    expect(kept.length).toBeLessThan(11);
+    const created = made.filter(({ status }) => status === 201);
+    expect(created.length).toBeLessThan(11);
     expect(made.find(({ status }) => status !== 201)).toEqual(
       refusal(400, 'invalid_request_error', 'rules'),
     );
-    const { id } = kept[0]!.body as { id: string };
+    const { id } = created[0]!.body as { id: string };
     const change = (body: object) => call('PUT', `${PATH}/${id}`, body, plaintext);
     const longer = { rules: [manyWords(98), { type: 'regex', pattern: 'a'.repeat(999) }] };
     const small = { name: 'n', rules: [manyWords(2)] };
-    // Whatever else there is room for.
+    // Fills up the remaining room.
     while ((await call('POST', PATH, small, plaintext)).status === 201);
     expect(await change({ rules: [...longer.rules, ...longer.rules.slice(1)] })).toEqual(
       refusal(400, 'invalid_request_error', 'rules'),
@@ -361,7 +361,7 @@ describe(PATH, () => {
   });
 });
 
-/** As many as one rule may have. */
+/** A rule with the maximum number of words. */
 function manyWords(length: number): object {
   const words = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(length, 'w'));
   return { type: 'keyword', words };

@@ -4,7 +4,7 @@ import { withAliases, type ApiDescription } from '../support/api-description.js'
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-/** What only the tenant with its own requests may ever see. */
+/** Visible only to the tenant with these requests. */
 const SECRET_MODEL = 'sandbox/echo';
 
 let gateway: BootedGateway;
@@ -58,7 +58,7 @@ async function refusal(path: string, key: string | undefined) {
   return [response.status, error.type, error.param];
 }
 
-/** Every readable path of a tenant; `:key` and `:request` stand for what is its own. */
+/** Every readable path of a tenant; `:key` and `:request` are its own ids. */
 const PATHS = [
   '/v1/customer/logs',
   '/v1/customer/logs/export.csv',
@@ -87,7 +87,7 @@ describe.each(PATHS)('GET %s', (path) => {
     }
   });
 
-  it('answers 401 without a key, and to a revoked, expired or unknown one', async () => {
+  it('answers 401 without a key, and with a revoked, expired or unknown one', async () => {
     for (const key of [undefined, '', revokedKey, expiredKey, 'sk-unknown-key-of-nobody']) {
       expect(await refusal(fill(path), key)).toEqual([
         401,
@@ -97,7 +97,7 @@ describe.each(PATHS)('GET %s', (path) => {
     }
   });
 
-  it("shows another tenant's keys nothing of it", async () => {
+  it("shows nothing to another tenant's keys", async () => {
     for (const key of [otherKey, otherManagementKey]) {
       const response = await get(fill(path), key);
       const text = await response.text();
@@ -149,7 +149,7 @@ describe('bad input', () => {
     expect([answered, named]).toEqual([status, param]);
   });
 
-  it('an offset past the end is an empty page that knows the total', async () => {
+  it('an offset past the end returns an empty page with the total', async () => {
     const response = await get('/v1/customer/logs?offset=1000000', gateway.apiKey);
     expect(await response.json()).toMatchObject({
       logs: [],
@@ -160,7 +160,7 @@ describe('bad input', () => {
 
 type Description = ApiDescription<{ responses: Record<string, { description: string }> }>;
 
-it('is described with what every change may be refused for', async () => {
+it('documents every reason for which changes may be rejected', async () => {
   const { paths } = (await (await get('/docs-json', undefined)).json()) as Description;
   const changes = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/customer/'))
@@ -175,13 +175,13 @@ it('is described with what every change may be refused for', async () => {
 });
 
 describe('the compatibility layer', () => {
-  it('mirrors every path of /v1 that is not about the account', async () => {
+  it('mirrors every path of /v1 except those about the account', async () => {
     const paths = withAliases((await (await get('/docs-json', undefined)).json()) as Description);
     const own = Object.keys(paths).filter((path) =>
       /^\/v1\/(?!customer\/|admin\/|auth)/.test(path),
     );
     expect(own.length).toBeGreaterThan(8);
-    // Links to artifacts are made here and signed, and so have one address only.
+    // Artifact URLs are created and signed here, so they need one address only.
     const missing = own.filter((path) => !(`/api${path}` in paths));
     expect(missing).toEqual(['/v1/artifacts/{id}']);
     for (const path of own.filter((path) => !missing.includes(path))) {
@@ -190,7 +190,7 @@ describe('the compatibility layer', () => {
   });
 
   it.each(['/models', '/providers', '/embeddings/models', '/models/sandbox/echo'])(
-    'answers %s as /v1 does, if with more fields',
+    'answers %s like /v1, possibly with more fields',
     async (path) => {
       const [own, mirrored] = await Promise.all(
         ['/v1', '/api/v1'].map(async (base) => {
@@ -223,14 +223,14 @@ describe('the compatibility layer', () => {
   });
 });
 
-/** What `/api/v1` fills in where `/v1` has null is its own. */
+/** Removes fields that only `/api/v1` fills in; `/v1` has null. */
 function withoutNulls(value: object): object {
   return JSON.parse(
     JSON.stringify(value, (_key, member: unknown) => (member === null ? undefined : member)),
   ) as object;
 }
 
-/** What a key without limits, expiry and requests has besides. */
+/** Further fields of a key without limits, expiry and requests. */
 const UNUSED = {
   usage_daily: 0,
   usage_weekly: 0,

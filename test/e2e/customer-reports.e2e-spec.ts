@@ -76,7 +76,7 @@ async function makeTenant(name: string): Promise<{ tenantId: string; key: MadeKe
 const asKey = ({ plaintext }: MadeKey) => ({ authorization: `Bearer ${plaintext}` });
 
 describe(`GET ${EXPORT}`, () => {
-  it('has a header line and a line for each row of the log, in its order', async () => {
+  it('has a header line and a line for each log row, in order', async () => {
     const [header, ...lines] = await readCsv(EXPORT);
     const { logs } = await read<LogListDto>(LOGS);
     const column = (name: string) => lines.map((line) => line[header!.indexOf(name)]);
@@ -91,7 +91,7 @@ describe(`GET ${EXPORT}`, () => {
     expect(column('created_at')).toEqual(logs.map((row) => row.created_at));
   });
 
-  it('gives every row of several batches once, and of the asked days only', async () => {
+  it('returns every row of several batches once, for the requested days only', async () => {
     const { tenantId, key } = await makeTenant('many rows');
     await gateway.database.query(
       `INSERT INTO request_logs (
@@ -112,7 +112,7 @@ describe(`GET ${EXPORT}`, () => {
     expect(await readCsv(`${EXPORT}?start_date=2027-01-01`, asKey(key))).toHaveLength(1);
   });
 
-  it('disarms formulas and quotes what has to be', async () => {
+  it('disarms formulas and quotes where necessary', async () => {
     const { tenantId, key } = await makeTenant('formulas');
     await insertRequestLogRow(gateway.database, tenantId, {
       model: '=HYPERLINK("http://example.org")',
@@ -123,7 +123,7 @@ describe(`GET ${EXPORT}`, () => {
     expect(text).toContain(`,"a, ""b""\nc",`);
   });
 
-  it('goes on serving others when a caller leaves in the middle', async () => {
+  it('keeps serving others when a caller disconnects in the middle', async () => {
     const { tenantId, key } = await makeTenant('leaver');
     await gateway.database.query(
       `INSERT INTO request_logs (
@@ -173,7 +173,7 @@ describe(`GET ${ANALYTICS}`, () => {
     },
   );
 
-  it('shows each group whole', async () => {
+  it('shows each group completely', async () => {
     const { data, total } = await read<AnalyticsDto>(ANALYTICS);
     expect(total).toMatchObject({
       latency_p50: expect.any(Number),
@@ -240,7 +240,7 @@ describe(`GET ${ANALYTICS}`, () => {
     }
   });
 
-  it('counts the days that are asked for, the last one whole', async () => {
+  it('counts the requested days, including all of the last one', async () => {
     const today = new Date().toISOString().slice(0, 10);
     const inside = `${ANALYTICS}?group_by=day&start_date=${today}&end_date=${today}`;
     expect((await read<AnalyticsDto>(inside)).data).toMatchObject([
@@ -252,7 +252,7 @@ describe(`GET ${ANALYTICS}`, () => {
 });
 
 describe(`GET ${ENTRIES}`, () => {
-  /** All entries of the list, by pages of so many. */
+  /** Returns all entries of the list, in pages of this size. */
   async function walk(query: string, limit: number, headers = {}): Promise<EntryDto[]> {
     const entries: EntryDto[] = [];
     let cursor: string | null = null;
@@ -265,7 +265,7 @@ describe(`GET ${ENTRIES}`, () => {
     return entries;
   }
 
-  it('has the balance behind each entry, the newest first', async () => {
+  it('has the balance after each entry, newest first', async () => {
     const entries = await walk('', 2);
     expect(entries.map(({ kind, amount, balance_after: after }) => [kind, amount, after])).toEqual([
       ['charge', -7, 9_999_980],
@@ -281,9 +281,9 @@ describe(`GET ${ENTRIES}`, () => {
     expect(months).toEqual({ data: [{ month: THIS_MONTH, spent: 20, requests: 3 }] });
   });
 
-  it('leaves nothing out between pages, and begins a month with what it closed with', async () => {
+  it('has no gaps between pages, and starts a month with the previous closing balance', async () => {
     const { tenantId, key } = await makeTenant('several months');
-    // Three in each millisecond.
+    // Three entries per millisecond.
     await gateway.database.query(
       `INSERT INTO ledger_entries (tenant_id, kind, amount, created_at)
        SELECT $1, 'grant', n, '2026-01-31 23:59:59.990Z'::timestamptz + n * interval '300 microseconds'
@@ -312,7 +312,7 @@ describe(`GET ${ENTRIES}`, () => {
     );
   });
 
-  it('refuses the cursor of another list', async () => {
+  it('rejects the cursor of another list', async () => {
     const { next_cursor: cursor } = await read<EntryPage>(`${ENTRIES}?limit=1&kind=charge`);
     const response = await gateway.fetch(`${ENTRIES}?cursor=${cursor}`);
     expect(response.status).toBe(400);
@@ -348,7 +348,7 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
     expect(credits.balance.total).toBe(closing_balance);
   });
 
-  it('splits the month by one dimension or two, of all requests or of some', async () => {
+  it('splits the month by one or two dimensions, of all requests or of some', async () => {
     const whole = await read<StatementDto>(`${STATEMENTS}/${THIS_MONTH}?group_by=model,status`);
     const analytics = await read<AnalyticsDto>(`${ANALYTICS}?group_by=model,status`);
     expect(whole.entries).toEqual([]);
@@ -369,7 +369,7 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
   });
 
   it.each(['group_by=team', 'group_by=model,day,hour', 'tag=team', 'start_date=2026-01-01'])(
-    'refuses %s, naming it',
+    'rejects %s, naming it',
     async (query) => {
       const response = await gateway.fetch(`${STATEMENTS}/${THIS_MONTH}?${query}`, {
         headers: { authorization: `Bearer ${gateway.managementKey}` },
@@ -423,10 +423,10 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
   });
 });
 
-describe('what operators see of all tenants', () => {
+describe('reports over all tenants', () => {
   const headers = () => ({ authorization: `Bearer ${gateway.adminKey}` });
 
-  it('is added up by tenant, with what vendors took', async () => {
+  it('are added up by tenant, with vendor costs', async () => {
     const usage = await read<LogGroupListDto>('/v1/admin/usage?group_by=tenant,model', headers());
     const own = usage.data.find(({ groups }) => groups.tenant === gateway.tenantId);
     expect(own).toMatchObject({ groups: { model: 'sandbox/echo' }, cost: 20, requests: 2 });
@@ -447,7 +447,7 @@ describe('what operators see of all tenants', () => {
     expect(margin.total).toMatchObject({ requests: 3, charged: 20 });
   });
 
-  it('is listed by pages', async () => {
+  it('are listed in pages', async () => {
     const path = `/v1/admin/logs?tenant_id=${gateway.tenantId}&limit=2`;
     const first = await read<AdminLogListDto>(path, headers());
     expect(first).toMatchObject({ object: 'list', has_more: true });
@@ -464,14 +464,14 @@ describe('what operators see of all tenants', () => {
     ['/v1/admin/logs?tag=x', 'tag'],
     ['/v1/admin/logs?cursor=x', 'cursor'],
     ['/v1/admin/logs?limit=201', 'limit'],
-  ])('refuses %s, naming %s', async (path, param) => {
+  ])('reject %s, naming %s', async (path, param) => {
     const response = await gateway.fetch(path, { headers: headers() });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
 
   it.each(['/v1/admin/usage', '/v1/admin/margin', '/v1/admin/logs'])(
-    'is nothing for keys of tenants: %s',
+    'are not available to tenants’ keys: %s',
     async (path) => {
       expect((await gateway.fetch(path)).status).toBe(403);
     },

@@ -24,7 +24,7 @@ const CALLS = TWO_CALLS.toolCalls!.map(({ name, arguments: args }) => ({
   arguments: JSON.parse(args) as unknown,
 }));
 
-/** What every vendor has to be asked in the first turn, whoever asks. */
+/** The first request that every vendor must receive, in any dialect. */
 const FIRST_REQUEST: Omit<ReadRequest, 'stream' | 'toolChoice'> = {
   system: SYSTEM,
   turns: [{ role: 'user', text: QUESTION, toolCalls: [], toolResults: [] }],
@@ -76,7 +76,7 @@ describe('one conversation in every dialect with every vendor', () => {
       await expectBooked(first, TWO_CALLS, member, stream);
 
       member.answer(LAST_WORD);
-      const second = await caller.goOn(member.model, stream, [first]);
+      const second = await caller.answerTools(member.model, stream, [first]);
       expectAsked(member, SECOND_REQUEST, stream);
       expectAnswer(second, LAST_WORD, caller, member);
       await expectBooked(second, LAST_WORD, member, stream);
@@ -84,10 +84,10 @@ describe('one conversation in every dialect with every vendor', () => {
     }),
   );
 
-  function expectAsked(member: FleetMember, asked: typeof FIRST_REQUEST, stream: boolean): void {
+  function expectAsked(member: FleetMember, expected: typeof FIRST_REQUEST, stream: boolean): void {
     const { toolChoice, ...request } = member.lastRequest();
-    expect(request).toEqual({ ...asked, stream });
-    // Some vendors want the default to be said.
+    expect(request).toEqual({ ...expected, stream });
+    // Some vendors need the default to be explicit.
     expect([undefined, 'auto']).toContain(toolChoice);
   }
 
@@ -110,7 +110,7 @@ describe('one conversation in every dialect with every vendor', () => {
     expect(answer.headers.get('x-gateway-dropped-params')).toBeNull();
   }
 
-  /** The log row and the generation record tell the same as the answer did. */
+  /** Checks that the log row and the generation record match the answer. */
   async function expectBooked(
     { headers }: CallerAnswer,
     { finish, usage }: ScriptedAnswer,

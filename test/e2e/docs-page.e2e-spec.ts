@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-/** Of a page that runs no script but files of the service. */
+/** The policy of a page that runs only scripts of the service. */
 const STRICT = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -29,7 +29,7 @@ function directivesOf(response: Response): Record<string, string[]> {
 }
 
 describe.each(['/docs', '/docs/', '/docs/oauth2-redirect.html'])('the page %s', (path) => {
-  it('has a strict policy, which allows all that it loads', async () => {
+  it('has a strict policy that allows everything it loads', async () => {
     const response = await fetch(gateway.url + path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('text/html');
@@ -58,20 +58,20 @@ describe.each(['/docs', '/docs/', '/docs/oauth2-redirect.html'])('the page %s', 
   });
 });
 
-describe('what the page shows', () => {
-  it('is read from /docs-json, so that no visit makes a megabyte of script', async () => {
+describe('the content of the page', () => {
+  it('is read from /docs-json, so that no visit generates a megabyte of script', async () => {
     const script = await (await fetch(`${gateway.url}/docs/swagger-ui-init.js`)).text();
     expect(script).toContain('"swaggerUrl": "/docs-json"');
     expect(script).not.toContain('swaggerDoc":');
     expect(script.length).toBeLessThan(5_000);
   });
 
-  it('is what the build has made, since making it takes half a second', async () => {
+  it('comes from the build, since generating it takes half a second', async () => {
     const built = await readFile('dist/openapi.json', 'utf8');
     expect(await (await fetch(`${gateway.url}/docs-json`)).text()).toBe(built);
   });
 
-  it('is the same for two who ask at once', async () => {
+  it('is the same for concurrent visitors', async () => {
     const ask = async () => (await fetch(`${gateway.url}/docs-json`)).text();
     const [first, second] = await Promise.all([ask(), ask()]);
     expect(JSON.parse(first)).toMatchObject({ openapi: '3.1.0', info: { title: 'Model Gateway' } });
@@ -79,7 +79,7 @@ describe('what the page shows', () => {
     expect(await ask()).toBe(first);
   });
 
-  it('has no other form, which would be made anew at each request', async () => {
+  it('has no other format, which would be generated for each request', async () => {
     expect((await fetch(`${gateway.url}/docs-yaml`)).status).toBe(404);
   });
 });

@@ -69,7 +69,7 @@ describe('a bad embeddings request', () => {
     [404, 'provider', { provider: { only: ['vertex'] } }],
     [400, 'service_tier', { service_tier: 'flex' }],
     [402, 'credits', { input: Array.from({ length: 2_000 }, () => '東'.repeat(100)) }],
-  ])('is refused with %d, naming %s: %j', async (status, param, fields) => {
+  ])('is rejected with %d, naming %s: %j', async (status, param, fields) => {
     const { response, body } = await send(fields);
     expect(body.error).toMatchObject({ code: status, param });
     expect(response.status).toBe(status);
@@ -81,14 +81,14 @@ describe('a bad embeddings request', () => {
   it.each<[string, object]>([
     ['input.1', { input: ['x', 'x'.repeat(2_049)] }],
     ['input', { input: [1, 2, 3_000_000] }],
-  ])('is refused where the model cannot take %s', async (param, fields) => {
+  ])('is rejected when the model does not accept %s', async (param, fields) => {
     const { body } = await send({ model: 'bedrock/cohere.embed-english-v3', ...fields });
     expect(body.error).toMatchObject({ code: 400, type: 'invalid_request_error', param });
     expect(vendors.calls).toEqual([]);
     await nothingCharged();
   });
 
-  it('is told what the vendor says of it, once', async () => {
+  it('gets the vendor’s message, once', async () => {
     const message = "This model's maximum context length is 8192 tokens.";
     vendors.script = (_call, response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
@@ -100,7 +100,7 @@ describe('a bad embeddings request', () => {
     await nothingCharged();
   });
 
-  it('needs a routing key', async () => {
+  it('requires a routing key', async () => {
     const path = `${gateway.url}/v1/embeddings`;
     const init = { method: 'POST', body: JSON.stringify(GOOD) };
     const keyless = await fetch(path, init);

@@ -13,7 +13,7 @@ const SMALL = 'openai/text-embedding-3-small';
 const ENGLISH = 'bedrock/cohere.embed-english-v3';
 const texts = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`);
 
-/** Asks again until there are rows; gives up after half a minute. */
+/** Polls until there are rows; gives up after half a minute. */
 async function untilSome<Result extends { rows: unknown[] }>(
   ask: () => Promise<Result>,
 ): Promise<Result> {
@@ -77,28 +77,28 @@ describe('POST /v1/embeddings', () => {
     loggedRequest(gateway.database, response.headers.get('x-request-id'));
 
   it.each(['sandbox/embed', SMALL, 'azure/text-embedding-3-large'])(
-    'gives the SDK of %s the same vectors by default and as floats',
+    'returns the same vectors of %s through the SDK by default and as floats',
     async (model) => {
       const input = ['text 5', 'another text 6'];
       const usual = await client.embeddings.create({ model, input });
       const floats = await client.embeddings.create({ model, input, encoding_format: 'float' });
       expect(usual).toMatchObject({ object: 'list', model, usage: floats.usage });
       expect(usual.data.map(({ index }) => index)).toEqual([0, 1]);
-      // The SDK asks for base64 unless told otherwise, and decodes it.
+      // The SDK requests base64 by default and decodes it.
       expect(usual.data.map(({ embedding }) => Array.from(embedding))).toEqual(
         floats.data.map(({ embedding }) => embedding),
       );
     },
   );
 
-  it('makes unit vectors in the sandbox, of as many dimensions as asked for', async () => {
+  it('creates unit vectors in the sandbox, with the requested number of dimensions', async () => {
     const { list } = await post({ model: 'sandbox/embed', input: 'Hello!', dimensions: 8 });
     const embedding = list.data[0]!.embedding as number[];
     expect(embedding).toHaveLength(8);
     expect(Math.hypot(...embedding)).toBeCloseTo(1, 5);
   });
 
-  it('answers as OpenAI does, charges and logs', async () => {
+  it('answers like OpenAI, charges and logs', async () => {
     const { response, list } = await post({ model: SMALL, input: ['x'.repeat(50), 'y'] });
     expect(list).toEqual({
       object: 'list',
@@ -141,7 +141,7 @@ describe('POST /v1/embeddings', () => {
     });
   });
 
-  it('passes fields on to a vendor of the same dialect, and keeps its own', async () => {
+  it('passes fields on to a vendor of the same dialect, without the gateway’s own', async () => {
     await post({
       model: SMALL,
       input: [[1, 2], [3]],
@@ -160,13 +160,13 @@ describe('POST /v1/embeddings', () => {
     });
   });
 
-  it('has the same under /api/v1', async () => {
+  it('works the same under /api/v1', async () => {
     const response = await gateway.post('/api/v1/embeddings', { model: SMALL, input: 'text 7' });
     expect(response.status).toBe(200);
     expect(((await response.json()) as EmbeddingList).data[0]!.embedding).toEqual([6, 7]);
   });
 
-  it('goes on to another provider of the same model, at its price', async () => {
+  it('falls back to another provider of the same model, at its price', async () => {
     vendors.script = (call, response) => {
       if (call.path === '/v1/embeddings') {
         response.writeHead(503).end();
@@ -191,7 +191,7 @@ describe('POST /v1/embeddings', () => {
   it.each<[string, number[]]>([
     ['vertex/text-embedding-005', [3]],
     ['vertex/gemini-embedding-001', [1, 1, 1]],
-  ])('asks for vectors of %s in calls of %j texts', async (model, sizes) => {
+  ])('requests vectors of %s in calls with %j texts', async (model, sizes) => {
     const input = texts(3);
     const { response, list } = await post({ model, input, dimensions: 2, user: 'ann' });
     expect(list.data.map(({ embedding }) => embedding)).toEqual(input.map(vectorOf));
@@ -206,22 +206,25 @@ describe('POST /v1/embeddings', () => {
     );
   });
 
-  it.each(['vertex/text-embedding-005', ENGLISH])('reads tokens as texts for %s', async (model) => {
-    // cl100k
-    const { response, list } = await post({ model, input: [[9906, 1917], [9906]] });
-    expect(list.data.map(({ embedding }) => embedding)).toEqual(
-      ['Hello world', 'Hello'].map(vectorOf),
-    );
-    // The fake counts more than was set aside for.
-    const { cost, prompt_tokens: tokens } = await logOf(response);
-    expect(tokens).toBeLessThanOrEqual(2 * 3);
-    expect(cost).toBeGreaterThan(0);
-    const refused = await gateway.post('/v1/embeddings', { model, input: [2 ** 31 - 1] });
-    expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ error: { param: 'input' } });
-  });
+  it.each(['vertex/text-embedding-005', ENGLISH])(
+    'decodes tokens to texts for %s',
+    async (model) => {
+      // cl100k
+      const { response, list } = await post({ model, input: [[9906, 1917], [9906]] });
+      expect(list.data.map(({ embedding }) => embedding)).toEqual(
+        ['Hello world', 'Hello'].map(vectorOf),
+      );
+      // The fake counts more than was held.
+      const { cost, prompt_tokens: tokens } = await logOf(response);
+      expect(tokens).toBeLessThanOrEqual(2 * 3);
+      expect(cost).toBeGreaterThan(0);
+      const refused = await gateway.post('/v1/embeddings', { model, input: [2 ** 31 - 1] });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ error: { param: 'input' } });
+    },
+  );
 
-  it('joins 2,048 texts in their order for a vendor that takes 96', async () => {
+  it('joins 2,048 texts in order for a vendor that accepts 96', async () => {
     const input = texts(2_048);
     const { response, list } = await post({ model: ENGLISH, input, encoding_format: 'float' });
     expect(list.data.map(({ embedding }) => embedding)).toEqual(input.map(vectorOf));
@@ -239,9 +242,9 @@ describe('POST /v1/embeddings', () => {
   });
 
   it.each<[string, string | string[], number, number]>([
-    ['no more than a letter', 'x', 1, 1],
+    ['at most a letter', 'x', 1, 1],
     ['ten tokens, a whole credit', 'x'.repeat(40), 10, 1],
-    ['a letter more', 'x'.repeat(41), 11, 2],
+    ['one more letter', 'x'.repeat(41), 11, 2],
     ['Chinese, by characters and not bytes', '東'.repeat(40), 10, 1],
     ['emoji, by code points and not units', '🙂'.repeat(44), 11, 2],
     ['emoji that are several code points', '👩‍🚀'.repeat(14), 11, 2],
@@ -257,7 +260,7 @@ describe('POST /v1/embeddings', () => {
     });
   });
 
-  it('ends the vendor’s calls when the caller leaves', async () => {
+  it('ends the vendor’s calls when the caller disconnects', async () => {
     vendors.script = () => undefined;
     const aborter = new AbortController();
     const leaving = client.embeddings.create(

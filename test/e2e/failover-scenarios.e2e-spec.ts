@@ -18,17 +18,17 @@ import {
   type ReadAnswer,
 } from '../support/read-dialect.js';
 
-/** To the first byte, and between two: long enough for a healthy answer on a slow machine. */
+/** First-byte and idle timeout: long enough for a healthy answer on a slow machine. */
 const PATIENCE_MS = 6_000;
 const COOLDOWN_MS = 300;
-/** No answer by then is none. */
+/** A longer answer counts as missing. */
 const HANG_MS = 60_000;
 
 const MODES = ['off', 'any'] as const;
 type Mode = (typeof MODES)[number];
 type Verdict = 'pass' | 'partial' | 'safe' | 'fail';
 
-/** What a vendor saw of the failing model and of the one behind it, with what the caller got. */
+/** The vendor's calls of the failing model and the fallback, and the caller's answer. */
 interface Seen {
   answer: ReadAnswer | 'hang';
   primary: readonly number[];
@@ -37,14 +37,14 @@ interface Seen {
 }
 
 /**
- * A fault, and what a gateway does well in it, after the public catalogue of Failover Bench (its
- * method 0.1): `required` has to be kept in any case, `advised` makes a rescue a whole one.
+ * A fault and the expected behaviour, after the public catalogue of Failover Bench (method 0.1):
+ * `required` must hold in any case; a rescue passes completely if `advised` holds as well.
  */
 interface Scenario {
   id: string;
   title: string;
-  behind?: 'ok' | 'picky';
-  /** The vendor's own error is the right answer. */
+  fallback?: 'ok' | 'picky';
+  /** The vendor's own error is the expected answer. */
   isRefusal?: boolean;
   required?: (seen: Seen) => boolean | Promise<boolean>;
   advised?: (seen: Seen) => boolean | Promise<boolean>;
@@ -59,14 +59,14 @@ const atOnceAtMost =
   ({ primary }: Seen): boolean =>
     primary.filter((at) => at - primary[0]! < withinMs).length <= calls;
 
-/** Several, as one that breaks off again and again rests. */
+/** Several, since a model whose streams break repeatedly cools down. */
 const TORN = Array.from({ length: 20 }, (_, index) => `torn${index}`);
 
 const ELSEWHERE = ['refused', 'nowhere', 'tls'];
 
-/** The model that fails in one run, and the one behind it. */
-const namesOf = ({ id, behind = 'ok' }: Pick<Scenario, 'id' | 'behind'>, mode: Mode) =>
-  [`${id}-${mode}`, `${behind}-${id}-${mode}`] as const;
+/** The failing model of a run and its fallback. */
+const namesOf = ({ id, fallback = 'ok' }: Pick<Scenario, 'id' | 'fallback'>, mode: Mode) =>
+  [`${id}-${mode}`, `${fallback}-${id}-${mode}`] as const;
 
 function aliasOf(name: string): string {
   const [id] = name.split('-');
@@ -155,10 +155,10 @@ describe('the sixteen scenarios of Failover Bench', () => {
 
   const isAlive = async (): Promise<boolean> => isWhole(await ask(['wall/ok'], { stream: true }));
 
-  /** Down for six questions, each of which has to be answered, and well again for the rest. */
+  /** Fails for six requests, all to be answered by the fallback, and then recovers. */
   const flap = async ({ mode }: Seen): Promise<boolean> => {
-    const [name, behind] = namesOf({ id: 's15' }, mode);
-    const models = [aliasOf(name), aliasOf(behind)];
+    const [name, fallback] = namesOf({ id: 's15' }, mode);
+    const models = [aliasOf(name), aliasOf(fallback)];
     wall.faults.set(name, errorAnswer(503));
     for (let count = 0; count < 6; count++) {
       if (!isWhole(await ask(models, streamed(mode)))) return false;
@@ -173,10 +173,10 @@ describe('the sixteen scenarios of Failover Bench', () => {
     return false;
   };
 
-  /** The caller is told of the model that answered, and pays for that alone. */
+  /** The caller sees the model that answered, and pays for that one only. */
   const isAccountedFor = async ({ answer, mode }: Seen): Promise<boolean> => {
-    const [, behind] = namesOf({ id: 's16' }, mode);
-    if (answer === 'hang' || answer.model !== aliasOf(behind)) return false;
+    const [, fallback] = namesOf({ id: 's16' }, mode);
+    if (answer === 'hang' || answer.model !== aliasOf(fallback)) return false;
     const row = await loggedRequest(gateway.database, answer.requestId);
     return row.cost === row.prompt_tokens * 1 + row.completion_tokens * 2 && row.cost > 0;
   };
@@ -216,23 +216,23 @@ describe('the sixteen scenarios of Failover Bench', () => {
       required: ({ primary }) => primary.length === 1,
     },
     {
-      ...{ id: 's14', title: 'cut, and the fallback refuses prefill', behind: 'picky' },
-      // What it is told is what happened, rather than that.
+      ...{ id: 's14', title: 'cut, and the fallback refuses prefill', fallback: 'picky' },
+      // The reported failure is the cut, not the refusal.
       required: ({ answer }) => answer !== 'hang' && answer.status === 200,
     },
-    { id: 's15', title: 'down, then well again', required: flap },
+    { id: 's15', title: 'down, then recovered', required: flap },
     { id: 's16', title: 'accounting of a fallback', required: isAccountedFor, advised: atMost(6) },
   ];
-  /** Other faults, held to the same. */
+  /** Further faults with the same expectations. */
   const FURTHER: readonly Scenario[] = [
     { id: 'refused', title: 'connection refused' },
-    { id: 'nowhere', title: 'a name that nobody knows' },
-    { id: 'tls', title: 'no TLS where there should be' },
+    { id: 'nowhere', title: 'an unknown host name' },
+    { id: 'tls', title: 'no TLS where it is expected' },
     { id: 'unauthorized', title: '401', required: atMost(1) },
     { id: 'forbidden', title: '403', required: atMost(1) },
     { id: 'overloaded', title: '529' },
     { id: 'empty', title: 'an answer without content' },
-    { id: 'nonsense', title: 'no JSON and no stream' },
+    { id: 'nonsense', title: 'neither JSON nor a stream' },
     { id: 'silent', title: 'cut before any content' },
     { id: 'error', title: 'error event in the stream' },
     { id: 'endless', title: 'clean end without a finish reason' },
@@ -276,7 +276,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
     return verdicts;
   };
 
-  it('are passed: all with recovery, and all but the broken streams honestly without', async () => {
+  it('pass: all with recovery, and all but the broken streams honestly without', async () => {
     const verdicts = await verdictsOf(SCENARIOS);
     expect(verdicts).toHaveLength(16);
     expect(verdicts.map(({ any }) => any)).toEqual(SCENARIOS.map(() => 'pass'));
@@ -286,7 +286,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
     );
   });
 
-  it('have others beside them that fare alike', async () => {
+  it('have further faults with the same results', async () => {
     const verdicts = await verdictsOf(FURTHER);
     expect(verdicts.map(({ any }) => any)).toEqual(FURTHER.map(() => 'pass'));
     expect(verdicts.map(({ off }) => off)).toEqual(
@@ -297,26 +297,26 @@ describe('the sixteen scenarios of Failover Bench', () => {
   it('hold for streams and whole answers of every dialect', async () => {
     const check = async (dialect: CallerDialect, cut: string): Promise<void> => {
       const models = [`wall/${cut}-${dialect}`, cut === 's14' ? 'wall/picky' : 'wall/ok'];
-      const ofMode = async (recovery: Mode): Promise<void> => {
+      const checkMode = async (recovery: Mode): Promise<void> => {
         const [stream, whole] = await Promise.all([
           ask(models, { stream: true, recovery }, dialect),
           ask(models, { recovery }, dialect),
         ]);
         const ending = stream === 'hang' ? stream : stream.ending;
-        const told = { dialect, cut, recovery, ending, isWhole: isWhole(stream) };
+        const actual = { dialect, cut, recovery, ending, isWhole: isWhole(stream) };
         const isOn = recovery === 'any';
         const expected = { ending: isOn ? 'whole' : 'error', isWhole: isOn };
-        expect(told).toEqual({ dialect, cut, recovery, ...expected });
+        expect(actual).toEqual({ dialect, cut, recovery, ...expected });
         expect(isWhole(whole)).toBe(true);
       };
-      await Promise.all(MODES.map(ofMode));
+      await Promise.all(MODES.map(checkMode));
     };
-    // Side by side, as most of it is to wait for a stream that stalls.
+    // In parallel, since most of the time is spent waiting for stalled streams.
     await Promise.all(DIALECTS.flatMap((dialect) => CUTS.map((cut) => check(dialect, cut))));
   });
 
-  describe('an answer that is gone on with', () => {
-    it('costs what one answer does, whatever its vendors count, several at once', async () => {
+  describe('a resumed answer', () => {
+    it('costs as much as one answer, whatever its vendors count, several at once', async () => {
       const random = new SeededRandom(22_600);
       const [before] = await readLedger(gateway.database);
       const count = { promptTokens: 5_000, completionTokens: 5_000 };
@@ -333,9 +333,9 @@ describe('the sixteen scenarios of Failover Bench', () => {
         expect(answers.map(isWhole)).toEqual(TORN.map(() => true));
         for (const answer of answers) {
           const row = await loggedRequest(gateway.database, (answer as ReadAnswer).requestId);
-          // The one that went on is the dearer one.
+          // The vendor that continued is the more expensive one.
           expect(row.cost).toBe(row.prompt_tokens * 10 + row.completion_tokens * 20);
-          // Within what was set aside for it.
+          // Within its hold.
           expect(row.completion_tokens).toBeLessThanOrEqual(100);
           expect(row.prompt_tokens).toBeLessThan(50);
           expect(row.vendor_cost).toBeGreaterThan(5_000 * 10);
@@ -347,7 +347,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
       expect(await findLedgerFaults(gateway.database)).toEqual([]);
     });
 
-    it('is left by its caller in the middle of that, and both are closed', async () => {
+    it('can be abandoned by its caller, which closes both calls', async () => {
       wall.faults.set('left', brokenAnswer(WALL_TEXT.slice(0, 120)));
       wall.faults.set('hush', hangAnswer);
       const caller = new AbortController();
@@ -372,7 +372,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
       expect(await findLedgerFaults(gateway.database)).toEqual([]);
     });
 
-    it('is withheld where a guardrail finds a word that lies across the seam', async () => {
+    it('is withheld when a guardrail finds a word across the continuation', async () => {
       const made = await gateway.post('/v1/customer/guardrails', {
         name: 'no nonsense',
         applies_to: ['output'],
@@ -391,14 +391,14 @@ describe('the sixteen scenarios of Failover Bench', () => {
     });
   });
 
-  describe('a tenant that wants all of its streams gone on with', () => {
+  describe('a tenant with recovery for all of its streams', () => {
     const set = (recovery: unknown, key: string): Promise<Response> =>
       gateway.fetch('/v1/customer/settings', {
         method: 'PATCH',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ recovery }),
       });
-    /** Asks until the model that breaks off is asked first: it rests when it has done so often enough. */
+    /** Repeats the request until the failing model is tried first, since it may be cooling down. */
     const cut = async (fields: object = {}): Promise<ReadAnswer | 'hang'> => {
       for (;;) {
         const models = ['wall/s08-any', 'wall/ok'];
@@ -407,7 +407,7 @@ describe('the sixteen scenarios of Failover Bench', () => {
       }
     };
 
-    it('says so once, and a request may say otherwise', async () => {
+    it('sets it once, and a request may override it', async () => {
       expect(isWhole(await cut())).toBe(false);
       const changed = await set('any', gateway.managementKey);
       expect([changed.status, await changed.json()]).toEqual([
@@ -427,16 +427,16 @@ describe('the sixteen scenarios of Failover Bench', () => {
     });
 
     it.each([
-      ['a wish that there is not', 'maybe', 400],
+      ['an unknown value', 'maybe', 400],
       ['nothing', undefined, 400],
       ['null', null, 400],
-    ])('is refused %s', async (_name, recovery, status) => {
+    ])('cannot set it to %s', async (_name, recovery, status) => {
       const refused = await set(recovery, gateway.managementKey);
       expect(refused.status).toBe(status);
       expect(await refused.json()).toMatchObject({ error: { param: 'recovery' } });
     });
 
-    it('is refused it with a routing key, and for a tenant that there is not', async () => {
+    it('needs a management key, and must exist', async () => {
       expect((await set('any', gateway.apiKey)).status).toBe(403);
       for (const id of [randomUUID(), 'nobody']) {
         const path = `/v1/admin/tenants/${id}/settings`;

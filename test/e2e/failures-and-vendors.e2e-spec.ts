@@ -8,14 +8,14 @@ import { startFleet } from '../contract/fleet-of-suite.js';
 import { FLEET_NAMES, type FleetMember, type VendorFleet } from '../contract/vendor-fleet.js';
 import { loggedRequest } from '../support/logged-request.js';
 
-/** How a broken answer is told in each dialect. */
+/** Error types of an interrupted answer by dialect. */
 const WORDS = { responses: 'server_error', messages: 'api_error', chat: 'provider_error' };
 
-/** Vendors that have a status of their own for overload, by which they also break off. */
+/** Vendors with a separate status for overload, which they also use when a stream is interrupted. */
 const SAYS_529: ReadonlySet<string> = new Set(['anthropic', 'vertex-claude']);
 
 interface Outcome {
-  /** The class that clients throw. */
+  /** The error class that clients throw. */
   name: 'BadRequestError' | 'RateLimitError' | 'InternalServerError';
   status: number;
   type: string;
@@ -24,7 +24,7 @@ interface Outcome {
 const CALLERS: Outcome = { name: 'BadRequestError', status: 400, type: 'invalid_request_error' };
 const VENDORS: Outcome = { name: 'InternalServerError', status: 502, type: 'provider_error' };
 
-/** What becomes of a vendor's refusal. */
+/** Expected outcomes of a vendor's refusals. */
 const OUTCOMES: Record<FailureKind, Outcome> = {
   bad_request: CALLERS,
   context_length: CALLERS,
@@ -36,17 +36,17 @@ const OUTCOMES: Record<FailureKind, Outcome> = {
 
 const KINDS = Object.keys(OUTCOMES) as FailureKind[];
 
-/** What the clients of one vendor or another look for when a prompt is too long, whoever says so. */
+/** The texts that clients of the vendors look for when a prompt is too long. */
 const TOO_LONG = /prompt is too long.*exceeds the context window.*context_length_exceeded/;
 
-/** Longer than the gateway waits by itself. */
+/** Longer than the gateway itself waits. */
 const RETRY_AFTER_S = '30';
 
 const COMBINATIONS = FLEET_NAMES.flatMap((vendor) =>
   DIALECTS.map((dialect) => ({ vendor, dialect })),
 );
 
-describe('failures of every vendor, as clients of every dialect see them', () => {
+describe('failures of every vendor, as seen by clients of every dialect', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
@@ -55,7 +55,7 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
     callers = allCallers(fleet.gateway);
   });
 
-  it.each(FLEET_NAMES)('refusals by %s, told in every dialect', async (vendor) => {
+  it.each(FLEET_NAMES)('refusals by %s, in every dialect', async (vendor) => {
     const member = fleet.member(vendor);
     for (const kind of KINDS) {
       member.respond((spelling) => patient(spelling.failure(kind), kind));
@@ -73,7 +73,7 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
     }
   });
 
-  /** OpenAI's own stream for it, whose code agents know. */
+  /** OpenAI's own stream error, whose code agents recognize. */
   function expectTooLongInStream(thrown: unknown): void {
     expect(thrown).toBeInstanceOf(OpenAI.APIError);
     const { status, code, message } = thrown as InstanceType<typeof OpenAI.APIError>;
@@ -107,34 +107,37 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
     });
   }
 
-  /** The messages dialect has words of its own, and keeps its vendor's status for overload. */
+  /** The messages dialect has its own error types, and keeps its vendor's status for overload. */
   function toldIn(
     dialect: DialectCaller['name'],
-    told: Outcome,
+    outcome: Outcome,
     isOverload: boolean,
   ): Pick<Outcome, 'status' | 'type'> {
-    if (dialect !== 'messages' || told !== VENDORS) return told;
+    if (dialect !== 'messages' || outcome !== VENDORS) return outcome;
     return isOverload
       ? { status: 529, type: 'overloaded_error' }
-      : { status: told.status, type: 'api_error' };
+      : { status: outcome.status, type: 'api_error' };
   }
 
-  it.each(COMBINATIONS)('a break of $vendor in a stream, told in $dialect', async (combination) => {
-    const { vendor, dialect } = combination;
-    const member = fleet.member(vendor);
-    const caller = callers[dialect];
-    member.breakOff('Half a ');
-    const { text, failure } = await caller.watch(member.model);
-    expect(text).toBe('Half a ');
-    expect(failure).toMatchObject({
-      type: { ...WORDS, ...(SAYS_529.has(vendor) && { messages: 'overloaded_error' }) }[dialect],
-      message: expect.stringContaining(member.provider) as unknown,
-    });
-    const row = await loggedRequest(fleet.gateway.database, caller.lastRequestId());
-    expect(row).toMatchObject({ provider: member.provider, status: 'error', cost: 0 });
-  });
+  it.each(COMBINATIONS)(
+    'an interruption by $vendor in a stream, in $dialect',
+    async (combination) => {
+      const { vendor, dialect } = combination;
+      const member = fleet.member(vendor);
+      const caller = callers[dialect];
+      member.failMidStream('Half a ');
+      const { text, failure } = await caller.watch(member.model);
+      expect(text).toBe('Half a ');
+      expect(failure).toMatchObject({
+        type: { ...WORDS, ...(SAYS_529.has(vendor) && { messages: 'overloaded_error' }) }[dialect],
+        message: expect.stringContaining(member.provider) as unknown,
+      });
+      const row = await loggedRequest(fleet.gateway.database, caller.lastRequestId());
+      expect(row).toMatchObject({ provider: member.provider, status: 'error', cost: 0 });
+    },
+  );
 
-  it.each(COMBINATIONS)('answers that $vendor cuts, told in $dialect', async (combination) => {
+  it.each(COMBINATIONS)('answers cut by $vendor, in $dialect', async (combination) => {
     const { vendor, dialect } = combination;
     const member = fleet.member(vendor);
     const caller = callers[dialect];
@@ -152,9 +155,9 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
     }
   });
 
-  async function thrownBy(asked: Promise<unknown>): Promise<unknown> {
+  async function thrownBy(request: Promise<unknown>): Promise<unknown> {
     try {
-      return { answered: await asked };
+      return { answered: await request };
     } catch (error) {
       return error;
     }
@@ -167,7 +170,7 @@ interface Refusal {
   member: FleetMember;
 }
 
-/** The field at fault in the caller's words, as far as the vendor names it. */
+/** Returns the field at fault in the caller's dialect, if the vendor names it. */
 function paramOf(kind: FailureKind, dialect: DialectCaller['name'], vendor: string): string {
   const conversation = dialect === 'responses' ? 'input' : 'messages';
   if (kind === 'context_length') return conversation;
@@ -176,7 +179,7 @@ function paramOf(kind: FailureKind, dialect: DialectCaller['name'], vendor: stri
   return vendor === 'bedrock' ? conversation : 'temperature';
 }
 
-/** A rate limit that asks for more patience than the gateway has. */
+/** A rate limit with a longer wait than the gateway accepts. */
 function patient(failure: Reply, kind: FailureKind): Reply {
   if (kind !== 'rate_limited') return failure;
   const headers: Record<string, string> = { ...failure.headers, 'retry-after': RETRY_AFTER_S };
@@ -184,7 +187,7 @@ function patient(failure: Reply, kind: FailureKind): Reply {
   return { ...failure, headers };
 }
 
-/** The error object in the body, which the two packages keep differently. */
+/** Returns the error object of the body, which the two packages store differently. */
 function bodyOf({ error }: { error: unknown }): unknown {
   return (error as { error?: object }).error ?? error;
 }

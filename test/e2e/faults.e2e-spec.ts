@@ -18,7 +18,7 @@ const SHORT = {
 };
 
 describeWithRedis('processes and stores that are killed, frozen and starved', () => {
-  // Signals, limits and /proc as Linux has them.
+  // Needs Linux's signals, limits and /proc.
   const itOnLinux = process.platform === 'linux' ? it : it.skip;
 
   itOnLinux(

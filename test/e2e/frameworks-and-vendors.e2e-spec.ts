@@ -26,18 +26,18 @@ import type { BootedGateway } from '../support/boot-gateway.js';
 
 const SIGNATURE = 'YSBzZWFsIG9mIHRoZSBtb2RlbA==';
 
-/** The vendor thinks, and then calls two tools at once. */
+/** The vendor reasons and then calls two tools at once. */
 const FIRST: ScriptedAnswer = {
   ...TWO_CALLS,
   reasoning: { text: 'I need both.', signature: SIGNATURE },
 };
 
-/** What a framework made of the whole conversation. */
+/** A framework's result of the whole conversation. */
 interface Outcome {
   text: string;
-  /** Names and arguments of the calls of the first answer. */
+  /** Names and arguments of the calls in the first answer. */
   calls: [name: string, input: unknown][];
-  /** Of the last answer. */
+  /** Usage of the last answer. */
   usage: { input: number | undefined; output: number | undefined };
 }
 
@@ -67,22 +67,22 @@ const FRAMEWORKS: Record<string, (gateway: BootedGateway) => Framework> = {
     runLangChain(gateway, { model, useResponsesApi: true, zdrEnabled: true }, stream),
 };
 
-/** Which of them give a thought back with its signature. */
+/** The frameworks that send reasoning back with its signature. */
 const KEEP_SIGNATURES = [
   'AI SDK, messages',
   'AI SDK, responses',
   'AI SDK, responses without a store',
 ];
 
-/** Which vendors signature what they think in the dialects that are spoken with them here. */
+/** The vendors that sign their reasoning in the dialects used here. */
 const SIGNING = ['anthropic', 'bedrock', 'vertex', 'vertex-claude'];
 
-describe('frameworks before every vendor', () => {
+describe('frameworks with every vendor', () => {
   const report = new ContractReport();
   let fleet: VendorFleet;
 
   startFleet((started) => {
-    // It warns of thoughts without a signature, of which some vendors give no other.
+    // It warns about reasoning without a signature, which some vendors never send.
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
     fleet = started;
   });

@@ -18,7 +18,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     await gateway.close();
   });
 
-  /** Makes a request, reads its answer to the end, and returns its id. */
+  /** Sends a request, reads its answer to the end, and returns its id. */
   async function complete(body: object): Promise<string> {
     const answer = await gateway.post('/v1/chat/completions', {
       messages: [{ role: 'user', content: 'one two three' }],
@@ -69,7 +69,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     },
   );
 
-  it('shows what happened to the request, and what its caller calls it', async () => {
+  it('shows the history of the request, and the caller’s names for it', async () => {
     const tags = { 'x-gateway-tags': 'team=search, feature=answers' };
     const answer = await gateway.fetch('/v1/chat/completions', {
       method: 'POST',
@@ -104,7 +104,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
   });
 
   it.each(['team', 'Team=a', `team=${'x'.repeat(101)}`, 'a=1,a=2'])(
-    'takes no request with the tags %j',
+    'rejects the tags %j',
     async (tags) => {
       for (const [url, body] of [
         ['/v1/chat/completions', { model: 'sandbox/echo', messages: [] }],
@@ -123,12 +123,12 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     },
   );
 
-  it("shows the answer's own reason to end", async () => {
+  it("shows the answer's own finish reason", async () => {
     const id = await complete({ model: 'sandbox/echo', max_tokens: 2 });
     expect(await lookUp(id)).toMatchObject({ finish_reason: 'length', tokens_completion: 2 });
   });
 
-  it('shows a failed request without a reason, counts or cost', async () => {
+  it('shows a failed request without a finish reason, counts or cost', async () => {
     const id = await complete({ model: 'sandbox/fault-500' });
     expect(await lookUp(id)).toMatchObject({
       finish_reason: '',
@@ -140,7 +140,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     });
   });
 
-  it('shows an estimate as what it is, and that the caller left', async () => {
+  it('marks estimates and disconnected callers', async () => {
     const row = await insertRequestLogRow(gateway.database, gateway.tenantId, {
       outcome: 'cancelled',
       usageSource: 'estimated',
@@ -160,7 +160,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     });
   });
 
-  it('takes an id in capitals, and a management key', async () => {
+  it('accepts an uppercase id, and a management key', async () => {
     const { requestId } = await insertRequestLogRow(gateway.database, gateway.tenantId);
     expect((await lookUp(requestId.toUpperCase())).id).toBe(requestId);
     const response = await gateway.fetch(`${path}?id=${requestId}`, {
@@ -169,7 +169,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     expect(response.status).toBe(200);
   });
 
-  it.each(['', '?id=', '?id=a&id=b'])('asks for one id when given %j', async (query) => {
+  it.each(['', '?id=', '?id=a&id=b'])('requires one id when given %j', async (query) => {
     expect(await refusal(query)).toEqual({
       status: 400,
       type: 'invalid_request_error',
@@ -178,7 +178,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
   });
 
   it.each(['x', 'chatcmpl-1', '%00', `${randomUUID()}%00`, randomUUID(), '1'])(
-    'knows no request %s',
+    'finds no request %s',
     async (id) => {
       expect(await refusal(`?id=${id}`)).toEqual({
         status: 404,
@@ -188,7 +188,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
     },
   );
 
-  it('answers for a request of another tenant as for one that never was', async () => {
+  it('treats a request of another tenant like an unknown one', async () => {
     const otherId = await access.makeTenant('other');
     const otherKey = await access.makeKey({ tenantId: otherId });
     const foreign = await insertRequestLogRow(gateway.database, otherId);
@@ -217,7 +217,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
   });
 });
 
-/** Without what stands behind them. */
+/** Removes the gateway's additional fields. */
 function interfaceFieldsOf(record: object): object {
   return Object.fromEntries(Object.entries(record).slice(0, 15));
 }

@@ -28,7 +28,7 @@ const JOBS: [path: string, body: Json, param: string][] = [
   ['/v1/images/generations', { model: 'sandbox/image', prompt: `a ${WORD}` }, 'prompt'],
 ];
 
-describe('guardrails on what is no conversation', () => {
+describe('guardrails on other inputs than conversations', () => {
   let gateway: BootedGateway;
   let recording: Blob;
 
@@ -96,7 +96,7 @@ describe('guardrails on what is no conversation', () => {
     ['the prompt of a transcription', 'prompt', () => transcribe({ prompt: WORD })],
   ];
 
-  it.each(INPUTS)('block %s, for nothing', async (_name, param, ask) => {
+  it.each(INPUTS)('block %s, for free', async (_name, param, ask) => {
     const id = await guard();
     const response = await ask();
     await expectViolation(response, param);
@@ -108,7 +108,7 @@ describe('guardrails on what is no conversation', () => {
     expect(await triggersOf(id)).toBe(1);
   });
 
-  it.each(INPUTS)('flag and log %s, and let it pass', async (_name, _param, ask) => {
+  it.each(INPUTS)('flag and log %s, and allow it', async (_name, _param, ask) => {
     const flag = await guard({ action: 'flag' });
     const log = await guard({ action: 'log' });
     const response = await ask();
@@ -119,7 +119,7 @@ describe('guardrails on what is no conversation', () => {
     expect([await triggersOf(flag), await triggersOf(log)]).toEqual([1, 1]);
   });
 
-  it('let the innocent pass, and look at no output unless asked to', async () => {
+  it('allow harmless texts, and check no output unless configured', async () => {
     await guard();
     for (const response of [
       await gateway.post(...embed(['falcon', 'seven'])),

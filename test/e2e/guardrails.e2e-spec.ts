@@ -76,8 +76,8 @@ describe('guardrails', () => {
   const ask = (path: string, body: Json): Promise<Response> =>
     gateway.post(path, { ...modelOf(path), ...body });
 
-  /** Both vendors say this, whole or streamed word by word. */
-  function say(text: string): void {
+  /** Makes both vendors send this, whole or streamed word by word. */
+  function answerWith(text: string): void {
     openAi.answer = (received, response) =>
       received.path.endsWith('/responses')
         ? respond({ text })(received, response)
@@ -103,41 +103,36 @@ describe('guardrails', () => {
 
   function violation(param: string, path: string): Json {
     const message = expect.stringContaining('"no falcons"');
-    // The messages dialect has no word of its own for it.
+    // The messages dialect has no error type for it.
     const type = path.startsWith(MESSAGES) ? 'permission_error' : 'guardrail_violation';
     return { message, type, code: 403, param };
   }
 
   describe('on input', () => {
-    it.each(GUARDED_INPUTS)(
-      'block it before anything is called or held: %s',
-      async (name, path, body) => {
-        const id = await guard();
-        for (const stream of path.endsWith('count_tokens') ? [undefined] : [false, true]) {
-          const response = await ask(path, { ...body, ...(stream !== undefined && { stream }) });
-          const text = await response.text();
-          expect([response.status, text]).toEqual([403, expect.any(String)]);
-          const { error } = JSON.parse(text) as { error: Json };
-          expect(error).toEqual(
-            violation(name.startsWith('responses') ? 'input' : 'messages', path),
-          );
-          expect(text).not.toContain('falcon-');
-          expect(await rowOf(response)).toEqual({
-            outcome: 'refused',
-            status: 'error',
-            cost: 0,
-            provider: path.startsWith(MESSAGES) ? 'anthropic' : 'openai',
-            error_type: 'guardrail_violation',
-            flagged: false,
-          });
-        }
-        expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
-        expect((await read(id)).trigger_count).toBeGreaterThanOrEqual(1);
-      },
-    );
+    it.each(GUARDED_INPUTS)('block it before any call or hold: %s', async (name, path, body) => {
+      const id = await guard();
+      for (const stream of path.endsWith('count_tokens') ? [undefined] : [false, true]) {
+        const response = await ask(path, { ...body, ...(stream !== undefined && { stream }) });
+        const text = await response.text();
+        expect([response.status, text]).toEqual([403, expect.any(String)]);
+        const { error } = JSON.parse(text) as { error: Json };
+        expect(error).toEqual(violation(name.startsWith('responses') ? 'input' : 'messages', path));
+        expect(text).not.toContain('falcon-');
+        expect(await rowOf(response)).toEqual({
+          outcome: 'refused',
+          status: 'error',
+          cost: 0,
+          provider: path.startsWith(MESSAGES) ? 'anthropic' : 'openai',
+          error_type: 'guardrail_violation',
+          flagged: false,
+        });
+      }
+      expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
+      expect((await read(id)).trigger_count).toBeGreaterThanOrEqual(1);
+    });
 
-    it.each([CHAT, MESSAGES, RESPONSES])('flag and log let it pass on %s', async (path) => {
-      say('Fine.');
+    it.each([CHAT, MESSAGES, RESPONSES])('flag and log allow it on %s', async (path) => {
+      answerWith('Fine.');
       const flag = await guard({ action: 'flag' });
       const log = await guard({ action: 'log' });
       const body = path === RESPONSES ? { input: WORD } : { messages: [user(WORD)] };
@@ -162,8 +157,8 @@ describe('guardrails', () => {
       expect(new Set(rows.map(({ direction }) => direction))).toEqual(new Set(['input']));
     });
 
-    it('leave alone what they do not look for, are off for, or no longer forbid', async () => {
-      say('Fine.');
+    it('ignore texts that they do not match, are disabled for, or have been changed for', async () => {
+      answerWith('Fine.');
       const id = await guard();
       const status = async (content = WORD): Promise<number> =>
         (await ask(CHAT, { messages: [user(content)] })).status;
@@ -189,8 +184,8 @@ describe('guardrails', () => {
     it.each([
       [CHAT, `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
       [RESPONSES, `"input": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
-    ])('see all that a vendor gets where names stand twice: %s', async (path, rest) => {
-      say('Fine.');
+    ])('see everything the vendor gets when names are duplicated: %s', async (path, rest) => {
+      answerWith('Fine.');
       openAi.calls.length = 0;
       await guard();
       const fields = JSON.stringify(modelOf(path)).slice(0, -1);
@@ -199,8 +194,8 @@ describe('guardrails', () => {
       expect(openAi.calls[0]!.rawBody).not.toContain(WORD);
     });
 
-    it('do not hold up the others, whatever the pattern and however long the text', async () => {
-      say('Fine.');
+    it('do not block the event loop, whatever the pattern and however long the text', async () => {
+      answerWith('Fine.');
       await guard({
         rules: [
           { type: 'regex', pattern: '(a+)+$' },
@@ -211,10 +206,10 @@ describe('guardrails', () => {
         ],
       });
       const text = `${'abcx '.repeat(200_000)}!`;
-      // Once before, for the code to be compiled.
+      // Once before, to compile the code.
       await ask(CHAT, { messages: [user('warm up')] });
       const body = { messages: [user(text)] };
-      // What a pattern does it does each time, while other processes hold this one up now and then.
+      // A slow pattern blocks each time; other processes only now and then.
       let shortestMs = Infinity;
       for (let round = 0; round < 10 && shortestMs >= 200; round++) {
         const { response, longestMs } = await measureDelay(() => ask(CHAT, body));
@@ -226,16 +221,16 @@ describe('guardrails', () => {
   });
 
   describe('on output', () => {
-    const asked: [string, Json][] = [
+    const REQUESTS: [string, Json][] = [
       [CHAT, { messages: [user('Hi')] }],
       [MESSAGES, { messages: [user('Hi')] }],
       [RESPONSES, { input: 'Hi' }],
     ];
-    /** Enough before the word for some of it to be passed on. */
+    /** Long enough before the word for a part to be sent. */
     const LONG = `${'All is well. '.repeat(300)}${WORD} ${'And on. '.repeat(10)}`;
 
-    it.each(asked)('withhold a whole answer and charge it in full: %s', async (path, body) => {
-      say(`It is ${WORD}.`);
+    it.each(REQUESTS)('withhold a whole answer and charge it in full: %s', async (path, body) => {
+      answerWith(`It is ${WORD}.`);
       const before = await ask(path, body);
       expect(before.status).toBe(200);
       expect(await before.text()).toContain(WORD);
@@ -255,8 +250,8 @@ describe('guardrails', () => {
       expect(await read(id)).toMatchObject({ trigger_count: 1 });
     });
 
-    it.each(asked)('end a stream before the word, in the dialect: %s', async (path, body) => {
-      say(LONG);
+    it.each(REQUESTS)('end a stream before the word, in the dialect: %s', async (path, body) => {
+      answerWith(LONG);
       await guard({ applies_to: ['output'] });
       const response = await ask(path, { ...body, stream: true });
       expect(response.status).toBe(200);
@@ -277,9 +272,9 @@ describe('guardrails', () => {
       expect(stored).not.toContain('falcon-');
     });
 
-    it.each(asked)('let an innocent answer pass as it is: %s', async (path, body) => {
+    it.each(REQUESTS)('pass a harmless answer on unchanged: %s', async (path, body) => {
       const text = 'Nothing to see, words and words. '.repeat(100);
-      say(text);
+      answerWith(text);
       await guard({ applies_to: ['output'] });
       const whole = await ask(path, body);
       expect(await whole.text()).toContain(text.trimEnd());
@@ -288,7 +283,7 @@ describe('guardrails', () => {
       expect(words.map(([, word]) => word).join('')).toContain(text.trimEnd());
     });
 
-    it('find a word in ten pieces, and charge by the vendor’s own count', async () => {
+    it('find a word in ten pieces, and charge the vendor’s own count', async () => {
       await guard({ applies_to: ['output'] });
       const pieces = ['fa', 'l', 'c', 'o', 'n', '-', 's', 'ev', 'e', 'n'];
       openAi.answer = streamOf(
@@ -305,14 +300,14 @@ describe('guardrails', () => {
       );
       const response = await ask(CHAT, { messages: [user('Hi')], stream: true });
       const { body: text } = await readAvailable(response);
-      const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('');
-      expect(said).toMatch(/^[x ]+$/);
+      const sent = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('');
+      expect(sent).toMatch(/^[x ]+$/);
       expect(text).not.toContain('[DONE]');
       // 0.15 and 0.60 USD a million tokens.
       expect((await rowOf(response)).cost).toBe(150 + 6_000);
     });
 
-    it('look at reasoning, refusals and the arguments of tools', async () => {
+    it('check reasoning, refusals and the arguments of tools', async () => {
       await guard({ applies_to: ['output'] });
       for (const message of [
         { content: null, refusal: `Not ${WORD}` },
@@ -331,7 +326,7 @@ describe('guardrails', () => {
     });
 
     it('flag a whole answer in a header, and count one in a stream', async () => {
-      say(`It is ${WORD}.`);
+      answerWith(`It is ${WORD}.`);
       const id = await guard({ applies_to: ['output'], action: 'flag' });
       const whole = await ask(CHAT, { messages: [user('Hi')] });
       expect(whole.headers.get('x-guardrail-flagged')).toBe(id);
@@ -343,7 +338,7 @@ describe('guardrails', () => {
     });
   });
 
-  it('count every trigger of many at once', async () => {
+  it('count every concurrent trigger', async () => {
     const id = await guard();
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => ask(CHAT, { messages: [user(WORD)] })),
@@ -353,7 +348,7 @@ describe('guardrails', () => {
   });
 });
 
-/** The longest time for which the event loop, this test's own as well, was held up. */
+/** Returns the longest time for which the event loop, including this test's, was blocked. */
 async function measureDelay(
   run: () => Promise<Response>,
 ): Promise<{ response: Response; longestMs: number }> {

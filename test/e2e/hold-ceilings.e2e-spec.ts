@@ -14,12 +14,12 @@ import { writeOperatorFiles, type OperatorFiles } from '../support/operator-file
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const MODEL_MAX = 40_000;
-/** "Hello": 2 tokens and 8 for the message, at a credit each. */
+/** "Hello" is 2 tokens and the message 8, at a credit each. */
 const PROMPT = 10;
-/** Output tokens that a hold has room for in any case, at a credit each. */
+/** Output tokens that every hold covers, at a credit each. */
 const LEAST = 4_096;
 const REQUESTS = 80;
-/** So many of them there are credits for. */
+/** The number of minimum holds that the credits cover. */
 const AFFORDED = 20;
 const HELLO = [{ role: 'user', content: 'Hello' }];
 
@@ -32,7 +32,7 @@ let access: AccessServices;
 beforeAll(async () => {
   fake = await startFakeOpenAi();
   const price = { prompt: '0.000001', completion: '0.000001' };
-  const dear = { prompt: '0.000001', completion: '0.000008' };
+  const expensive = { prompt: '0.000001', completion: '0.000008' };
   files = await writeOperatorFiles(
     {
       one: fake.baseUrl,
@@ -40,7 +40,7 @@ beforeAll(async () => {
     },
     [
       { id: 'one/a', max_completion_tokens: MODEL_MAX, pricing: price },
-      { id: 'one/dear', max_completion_tokens: MODEL_MAX, pricing: dear },
+      { id: 'one/dear', max_completion_tokens: MODEL_MAX, pricing: expensive },
       { id: 'two/a', max_completion_tokens: MODEL_MAX, pricing: price },
     ],
   );
@@ -60,7 +60,7 @@ beforeEach(() => {
   fake.answer = greedyAnswer;
 });
 
-/** Goes on for as long as it may. */
+/** Generates as much as it may. */
 const greedyAnswer: FakeAnswer = async (call, response) => {
   await pause(5 + (fake.calls.length % 7) * 3);
   const { max_tokens: old, max_completion_tokens: limit = old, n = 1 } = call.body;
@@ -120,7 +120,7 @@ async function booksOf({ tenantId }: Account) {
   return rows[0]!;
 }
 
-/** Asks so often at once, streamed and whole, each instance in turn, and says how it went. */
+/** Sends concurrent requests, streamed and whole, to the instances in turn, and returns the results. */
 async function crowd(account: Account, requests = REQUESTS, instances = [gateway]) {
   const responses = await Promise.all(
     Array.from({ length: requests }, (_, index) => {
@@ -134,19 +134,19 @@ async function crowd(account: Account, requests = REQUESTS, instances = [gateway
   return booksOf(account);
 }
 
-describe('requests without a limit, of a vendor that goes on for as long as it may', () => {
-  it(`never cost more than there is: ${REQUESTS} at once with credits for ${AFFORDED}`, async () => {
+describe('requests without a limit to a vendor that generates as much as it may', () => {
+  it(`never cost more than the credits: ${REQUESTS} at once with credits for ${AFFORDED}`, async () => {
     const credits = AFFORDED * (PROMPT + LEAST);
     const books = await crowd(await openAccount(credits));
     expect(books).toMatchObject({ shortfalls: 0 });
     expect(books.spent).toBeLessThanOrEqual(credits);
     expect(books.spent + books.balance).toBe(credits);
-    // The first get somewhat more than the least, so not quite all of these are.
+    // The first holds exceed the minimum, so not quite all of these are admitted.
     expect(books.served).toBeGreaterThanOrEqual(AFFORDED * 0.7);
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
 
-  it('never cost more than there is at two instances at once', async () => {
+  it('never cost more than the credits at two instances at once', async () => {
     const other = await bootGateway(files.environment, { database: testDatabase });
     try {
       const credits = AFFORDED * (PROMPT + LEAST);
@@ -172,7 +172,7 @@ describe('requests without a limit, of a vendor that goes on for as long as it m
     },
   );
 
-  it('are refused when a monthly limit leaves less than the least, with what would fit', async () => {
+  it('are refused when a monthly limit leaves less than the minimum, with what would fit', async () => {
     const account = await openAccount(1_000_000_000, { key: 2_000 });
     const response = await ask(account);
     expect(response.status).toBe(402);
@@ -187,7 +187,7 @@ describe('requests without a limit, of a vendor that goes on for as long as it m
   });
 });
 
-describe('the limit that the gateway sets', () => {
+describe('the limit set by the gateway', () => {
   /** A 32nd of the credits is 10,000. */
   const CREDITS = 320_000;
   const LIMIT = 10_000;
@@ -217,20 +217,20 @@ describe('the limit that the gateway sets', () => {
     expect(await booksOf(account)).toMatchObject({ spent: PROMPT + LIMIT, shortfalls: 0 });
   });
 
-  it('is shared by the answers that were asked for', async () => {
+  it('is shared by the requested choices', async () => {
     const response = await ask(await openAccount(CREDITS), { n: 2 });
     expect(response.headers.get('x-gateway-output-limit')).toBe(String(LIMIT / 2));
     expect(fake.calls[0]!.body).toMatchObject({ n: 2, max_tokens: LIMIT / 2 });
   });
 
-  it('is none where the credits reach for the longest answer', async () => {
+  it('is omitted when the credits cover the longest answer', async () => {
     const response = await ask(await openAccount(32 * MODEL_MAX));
     expect(response.headers.has('x-gateway-output-limit')).toBe(false);
     expect(fake.calls[0]!.body).not.toHaveProperty('max_tokens');
     expect(response.headers.get('x-gateway-cost')).toBe(String(PROMPT + MODEL_MAX));
   });
 
-  it("is none where the caller's own limit stands", async () => {
+  it('is omitted when the caller sets a limit', async () => {
     const account = await openAccount(CREDITS);
     for (const max_tokens of [7, 20_000]) {
       const response = await ask(account, { max_tokens });
@@ -242,14 +242,14 @@ describe('the limit that the gateway sets', () => {
     expect(message.headers.has('x-gateway-output-limit')).toBe(false);
   });
 
-  it('is lower on a dearer route, within the same hold', async () => {
+  it('is lower on a more expensive route, within the same hold', async () => {
     const account = await openAccount(CREDITS);
     fake.answer = (call, response) => {
       if (call.body.model === 'dear') return greedyAnswer(call, response);
       response.writeHead(503, { 'retry-after': '60' });
       response.end();
     };
-    // 4,096 tokens at 8 credits are more than the hold; it grows by what they need and no more.
+    // 4,096 tokens at 8 credits exceed the hold, which grows by exactly the difference.
     const response = await ask(account, { model: undefined, models: ['one/a', 'one/dear'] });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-gateway-output-limit')).toBe(String(LEAST));
@@ -257,7 +257,7 @@ describe('the limit that the gateway sets', () => {
     expect(await booksOf(account)).toMatchObject({ spent: PROMPT + LEAST * 8, shortfalls: 0 });
   });
 
-  it('of a refused request is told, or that not even the prompt fits', async () => {
+  it('is named when a request is refused, or that not even the prompt fits', async () => {
     const account = await openAccount(1_000);
     const messageOf = async (rest: object): Promise<string> => {
       const response = await ask(account, rest);
@@ -299,7 +299,7 @@ describe('max_cost', () => {
       '/v1/responses',
       { messages: undefined, input: 'Hello', max_output_tokens: 9_000, stream: true },
     ],
-  ])('has %s made as long as it pays for', async (_, path, rest) => {
+  ])('limits the length of %s', async (_, path, rest) => {
     const account = await openAccount(1_000_000_000);
     const response = await ask(account, { ...rest, ...FIT }, path);
     expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
@@ -310,7 +310,7 @@ describe('max_cost', () => {
     expect(await booksOf(account)).toMatchObject({ spent: 110, shortfalls: 0 });
   });
 
-  it('is kept to in the background too, by headers as well', async () => {
+  it('applies in the background too, and by headers', async () => {
     const account = await openAccount(1_000_000_000);
     const taken = await gateway.post(
       '/v1/responses',
@@ -327,7 +327,7 @@ describe('max_cost', () => {
     expect((await booksOf(account)).spent).toBe(110);
   });
 
-  it('leaves out what could cost more, and says what would do', async () => {
+  it('excludes routes that could cost more, and says what would suffice', async () => {
     const account = await openAccount(1_000_000_000);
     const chain = { model: undefined, models: ['one/dear', 'one/a'], max_tokens: 100 };
     expect((await ask(account, { ...chain, max_cost: 110 })).status).toBe(200);
@@ -340,7 +340,7 @@ describe('max_cost', () => {
     });
     const tiny = await refusalOf(await ask(account, { max_cost: 10, max_cost_mode: 'fit' }));
     expect(tiny).toMatchObject({ status: 402, message: expect.stringContaining('`max_cost`: 11') });
-    // The vendors of Responses take no limit below 16 tokens.
+    // Responses vendors accept no limit below 16 tokens.
     const input = { messages: undefined, input: 'Hello', max_cost_mode: 'fit' };
     const short = await ask(account, { ...input, max_cost: 25 }, '/v1/responses');
     expect((await refusalOf(short)).message).toContain('`max_cost`: 26');
@@ -348,7 +348,7 @@ describe('max_cost', () => {
     expect(await booksOf(account)).toMatchObject({ spent: 110, served: 1 });
   });
 
-  it('is held against what a dense prompt comes to, which is more than a third of its bytes', async () => {
+  it('is compared with the cost of a dense prompt, which exceeds a third of its bytes', async () => {
     const account = await openAccount(1_000_000_000);
     const content = createHash('shake256', { outputLength: 4_500 }).update('x').digest('base64');
     const dense = { messages: [{ role: 'user', content }], max_tokens: 100 };
@@ -358,7 +358,7 @@ describe('max_cost', () => {
     expect(fake.calls).toHaveLength(1);
   });
 
-  it('is all that is charged, whatever the vendor reports, and the rest is the operator’s', async () => {
+  it('limits the charge, whatever the vendor reports; the operator pays the rest', async () => {
     const account = await openAccount(1_000_000_000);
     fake.answer = politeAnswer({ promptTokens: PROMPT, completionTokens: MODEL_MAX });
     const responses = await Promise.all(
@@ -381,7 +381,7 @@ describe('max_cost', () => {
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
 
-  it('bounds a dearer fallback too', async () => {
+  it('limits a more expensive fallback too', async () => {
     const account = await openAccount(1_000_000_000);
     fake.answer = (call, response) => {
       if (call.body.model === 'dear') return greedyAnswer(call, response);
@@ -395,7 +395,7 @@ describe('max_cost', () => {
     expect(await booksOf(account)).toMatchObject({ spent: PROMPT + 12 * 8, shortfalls: 0 });
   });
 
-  it('sets no more aside than it is, for many at once', async () => {
+  it('limits the holds of concurrent requests', async () => {
     const account = await openAccount(10 * 110);
     const responses = await Promise.all(Array.from({ length: 30 }, () => ask(account, FIT)));
     const served = responses.filter(({ status }) => status === 200).length;
@@ -415,7 +415,7 @@ describe('max_cost', () => {
     [{}, { 'x-gateway-max-cost': '9999999999999999' }, 'x-gateway-max-cost'],
     [{}, { 'x-gateway-max-cost': '5', 'x-gateway-max-cost-mode': 'x' }, 'x-gateway-max-cost-mode'],
     [{}, { 'x-gateway-max-cost-mode': 'fit' }, 'x-gateway-max-cost-mode'],
-  ])('refuses %j with the headers %j', async (rest, headers, param) => {
+  ])('rejects %j with the headers %j', async (rest, headers, param) => {
     const { key } = await openAccount(1_000);
     const body = { model: 'one/a', messages: HELLO, ...rest };
     const response = await gateway.post('/v1/chat/completions', body, {
@@ -460,12 +460,12 @@ describe('POST /v1/quote', () => {
   }
 
   it.each<[string, object, number]>([
-    ['of open length', {}, 320_000],
-    ['of open length, with much', {}, 1_000_000_000],
+    ['without a limit', {}, 320_000],
+    ['without a limit, with many credits', {}, 1_000_000_000],
     ['with a limit', { max_tokens: 70, n: 3 }, 320_000],
-    ['that is to fit', { max_cost: 110, max_cost_mode: 'fit', max_tokens: 9_000 }, 320_000],
+    ['with max_cost_mode fit', { max_cost: 110, max_cost_mode: 'fit', max_tokens: 9_000 }, 320_000],
     ['over a chain', { model: undefined, models: ['one/dear', 'one/a'] }, 320_000],
-  ])('says what the hold then is for a request %s', async (_, rest, credits) => {
+  ])('returns the later hold of a request %s', async (_, rest, credits) => {
     const account = await openAccount(credits);
     const { routes, available, refusal } = await quoteOf(account, {
       ...{ model: 'one/a', messages: HELLO },
@@ -491,17 +491,17 @@ describe('POST /v1/quote', () => {
     expect(charged).toBeLessThanOrEqual(first!.cost.worst);
   });
 
-  it('bounds what the sandbox costs, by every endpoint, and leaves no trace', async () => {
+  it('bounds the cost of the sandbox on every endpoint, and leaves no trace', async () => {
     const account = await openAccount(1_000_000);
-    const said = 'How many of the words of this sentence come back, and what do they cost?';
-    const messages = [{ role: 'user', content: said }];
+    const text = 'How many of the words of this sentence come back, and what do they cost?';
+    const messages = [{ role: 'user', content: text }];
     const calls: [string, string, string, object][] = [
       ['', 'chat', '/v1/chat/completions', { model: 'sandbox/echo', messages }],
       [
         '?endpoint=completions',
         'completions',
         '/v1/completions',
-        { model: 'sandbox/words', prompt: said },
+        { model: 'sandbox/words', prompt: text },
       ],
       [
         '?endpoint=messages',
@@ -509,9 +509,9 @@ describe('POST /v1/quote', () => {
         '/v1/messages',
         { model: 'sandbox/echo', messages, max_tokens: 99 },
       ],
-      ['?endpoint=responses', 'responses', '/v1/responses', { model: 'sandbox/echo', input: said }],
-      ['', 'embeddings', '/v1/embeddings', { model: 'sandbox/embed', input: [said, said] }],
-      ['', 'images', '/v1/images/generations', { model: 'sandbox/image', prompt: said, n: 2 }],
+      ['?endpoint=responses', 'responses', '/v1/responses', { model: 'sandbox/echo', input: text }],
+      ['', 'embeddings', '/v1/embeddings', { model: 'sandbox/embed', input: [text, text] }],
+      ['', 'images', '/v1/images/generations', { model: 'sandbox/image', prompt: text, n: 2 }],
     ];
     for (const [query, endpoint, path, body] of calls) {
       const before = await booksOf(account);
@@ -533,12 +533,12 @@ describe('POST /v1/quote', () => {
       expect([path, charged >= cost.least, charged <= cost.worst]).toEqual([path, true, true]);
     }
     for (const body of [
-      { model: 'sandbox/speech', input: said, voice: 'alloy' },
-      { model: 'sandbox/video', prompt: said, seconds: 4 },
+      { model: 'sandbox/speech', input: text, voice: 'alloy' },
+      { model: 'sandbox/video', prompt: text, seconds: 4 },
     ]) {
       expect((await quoteOf(account, body)).routes[0]).toMatchObject({ likely_by: 'request' });
     }
-    const job = await quoteOf(account, { model: 'sandbox/image', prompt: said }, '?endpoint=jobs');
+    const job = await quoteOf(account, { model: 'sandbox/image', prompt: text }, '?endpoint=jobs');
     expect(job.routes).toHaveLength(1);
     const { rows } = await gateway.database.query<{ endpoint: string }>(
       'SELECT endpoint FROM request_logs WHERE tenant_id = $1',
@@ -547,7 +547,7 @@ describe('POST /v1/quote', () => {
     expect(rows).toHaveLength(calls.length);
   });
 
-  it('says which routes are left out, and how the call would be refused', async () => {
+  it('lists excluded routes, and how the call would be refused', async () => {
     const account = await openAccount(1_000);
     const chain = { models: ['one/dear', 'two/a', 'one/a'], messages: HELLO, max_tokens: 100 };
     const cheap = await quoteOf(account, {
@@ -567,9 +567,9 @@ describe('POST /v1/quote', () => {
     expect(none.left_out.map(({ reason }) => reason)).toEqual(Array(3).fill('max_cost'));
     const one = { ...chain, provider: { allow_fallbacks: false } };
     const alone = await quoteOf(account, one);
-    // A failure of before may have put one on a pause.
-    const apart = alone.left_out.filter(({ reason }) => /^(no_fallbacks|cooling)$/.test(reason));
-    expect([alone.routes.length, apart.length]).toEqual([1, 2]);
+    // An earlier failure may have paused one.
+    const ignored = alone.left_out.filter(({ reason }) => /^(no_fallbacks|cooling)$/.test(reason));
+    expect([alone.routes.length, ignored.length]).toEqual([1, 2]);
     const poor = await quoteOf(account, { model: 'one/a', messages: HELLO, max_tokens: 2_000 });
     expect(poor.refusal).toMatchObject({ status: 402, param: 'credits' });
     const unserved = await quoteOf(account, { model: 'openai/gpt-4o', messages: HELLO });
@@ -580,7 +580,7 @@ describe('POST /v1/quote', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('knows what the cache has', async () => {
+  it('considers the cache', async () => {
     const account = await openAccount(1_000_000);
     const body = { model: 'sandbox/echo', messages: HELLO };
     const cached = { 'x-gateway-cache': 'true' };
@@ -593,7 +593,7 @@ describe('POST /v1/quote', () => {
     expect((await quoteOf(account, { ...body, max_cost: 9 }, '', cached)).answer_cache).toBe('hit');
   });
 
-  it('takes the likely length of an answer from the log of the tenant', async () => {
+  it('estimates the length of an answer from the tenant’s log', async () => {
     const account = await openAccount(1_000_000);
     const body = { model: 'one/a', messages: HELLO, max_tokens: 5_000 };
     const other = await openAccount(1_000_000);
@@ -617,7 +617,7 @@ describe('POST /v1/quote', () => {
     ['', { model: 'sandbox/transcribe' }, 400, 'model'],
     ['?endpoint=embeddings', { model: 'one/a', input: 'Hi' }, 400, 'model'],
     ['', { model: 'one/a', messages: HELLO, max_cost: 0 }, 400, 'max_cost'],
-  ])('refuses %s %j as the endpoint does', async (query, body, status, param) => {
+  ])('rejects %s %j like the endpoint', async (query, body, status, param) => {
     const { key } = await openAccount(1_000);
     const response = await gateway.post(`/v1/quote${query}`, body, {
       authorization: `Bearer ${key}`,
@@ -625,7 +625,7 @@ describe('POST /v1/quote', () => {
     expect(await response.json()).toMatchObject({ error: { code: status, param } });
   });
 
-  it('is for routing keys', async () => {
+  it('requires a routing key', async () => {
     const response = await gateway.post(
       '/v1/quote',
       { model: 'one/a', messages: HELLO },

@@ -21,7 +21,7 @@ const picture = {
 const json = (status: number, body: unknown) =>
   reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
 
-describe('pictures of pictures', () => {
+describe('image edits and variations', () => {
   let vendor: ScriptedServer;
   let files: OperatorFiles;
   let gateway: BootedGateway;
@@ -67,7 +67,7 @@ describe('pictures of pictures', () => {
     }).formData();
   };
 
-  it('are edited with the files and fields as they came, and charged by the picture', async () => {
+  it('send files and fields unchanged, and are charged per image', async () => {
     const { data, response } = await client.images
       .edit({
         model: 'one/edit',
@@ -101,7 +101,7 @@ describe('pictures of pictures', () => {
     expect(row).toMatchObject({ outcome: 'completed', cost: 40_000, endpoint: 'images.edits' });
   });
 
-  it('are varied, by the sandbox too', async () => {
+  it('support variations, also in the sandbox', async () => {
     const image = await png();
     const varied = await client.images.createVariation({ model: 'one/edit', image });
     expect(varied.data).toHaveLength(1);
@@ -124,7 +124,7 @@ describe('pictures of pictures', () => {
     expect(rows.map(({ cost }) => cost)).toEqual([0, 0]);
   });
 
-  it('are refused where what is sent has no price, and where it is no picture', async () => {
+  it('are rejected for inputs without a price, and files that are not images', async () => {
     const refusalOf = async (
       path: string,
       fields: Record<string, string>,

@@ -7,7 +7,7 @@ import { imaginary } from '../support/imaginary-vendor/imaginary.vendor.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 
-// The line of the list, as docs/adding-a-provider.md has it; its folder is test/support/imaginary-vendor.
+// The line in the list from docs/adding-a-provider.md; its folder is test/support/imaginary-vendor.
 VENDORS.push(imaginary);
 
 const LINES = [
@@ -18,7 +18,7 @@ const LINES = [
 const BODY = Buffer.from(LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
 const HEADERS = { 'content-type': 'application/x-ndjson' };
 
-describe('a vendor that is added by a folder and a line of the list', () => {
+describe('a vendor added by a folder and a line in the list', () => {
   let vendor: ScriptedServer;
   let files: OperatorFiles;
   let gateway: BootedGateway;
@@ -52,7 +52,7 @@ describe('a vendor that is added by a folder and a line of the list', () => {
     await gateway.close();
     await vendor.close();
     await files.remove();
-    // Later suites have the same list.
+    // Later suites share the list.
     VENDORS.pop();
   });
 
@@ -65,7 +65,7 @@ describe('a vendor that is added by a folder and a line of the list', () => {
       ...rest,
     });
 
-  it('is asked in its own words, with its key and settings', async () => {
+  it('is called in its own format, with its key and settings', async () => {
     await (await ask()).text();
     const call = vendor.calls.at(-1)!;
     expect(call).toMatchObject({
@@ -81,7 +81,7 @@ describe('a vendor that is added by a folder and a line of the list', () => {
     });
   });
 
-  it('answers whole, is charged and logged, and what it lacks is named', async () => {
+  it('answers whole, is charged and logged, and unsupported fields are named', async () => {
     const response = await ask();
     expect(await response.json()).toMatchObject({
       model: 'imaginary/dreamer',
@@ -117,7 +117,7 @@ describe('a vendor that is added by a folder and a line of the list', () => {
     );
   });
 
-  it('is called with the account of a tenant where that is stored', async () => {
+  it('is called with a tenant’s BYOK account if one is stored', async () => {
     const stored = await gateway.fetch('/v1/customer/provider-credentials', {
       method: 'POST',
       headers: {
@@ -139,17 +139,17 @@ describe('a vendor that is added by a folder and a line of the list', () => {
 
   it.each([
     ['fails', reply(500, {}, Buffer.from('ouch'))],
-    ['refuses the key', reply(401, {}, Buffer.from('who?'))],
-    ['breaks off before it says anything', reply(200, HEADERS, Buffer.alloc(0))],
-    ['mumbles', reply(200, HEADERS, Buffer.from('mmh\n'))],
-  ])('is left for the next route when it %s', async (_name, script) => {
+    ['rejects the key', reply(401, {}, Buffer.from('who?'))],
+    ['is interrupted before any content', reply(200, HEADERS, Buffer.alloc(0))],
+    ['sends garbage', reply(200, HEADERS, Buffer.from('mmh\n'))],
+  ])('is skipped for the next route when it %s', async (_name, script) => {
     vendor.script = script;
     const response = await ask({ model: 'imaginary/fallible' });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-gateway-provider')).toBe('sandbox');
   });
 
-  it('passes its complaint about a request on', async () => {
+  it('passes on its error about a request', async () => {
     vendor.script = reply(422, {}, Buffer.from('too moody'));
     const response = await ask({ model: 'imaginary/fallible' });
     expect(response.status).toBe(400);

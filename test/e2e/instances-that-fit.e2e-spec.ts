@@ -40,7 +40,7 @@ async function boot(environment: Record<string, string> = {}): Promise<BootedGat
   return gateway;
 }
 
-/** What it says of itself once it has looked at the others again. */
+/** Returns the readiness after the instance has checked the others again. */
 async function readiness(
   gateway: BootedGateway,
 ): Promise<{ status: number; degraded: string[]; reasons: string[] }> {
@@ -53,7 +53,7 @@ async function readiness(
 const FITS = { status: 200, degraded: [], reasons: [] };
 
 describe('two instances on one database', () => {
-  it('that fit have nothing to say, and describe themselves', async () => {
+  it('that match report nothing, and describe themselves', async () => {
     const [one, two] = [await boot(), await boot()];
     expect(await readiness(one)).toMatchObject(FITS);
     expect(await readiness(two)).toMatchObject(FITS);
@@ -71,10 +71,10 @@ describe('two instances on one database', () => {
     });
   });
 
-  it('name each other where their catalogues differ', async () => {
+  it('name each other when their catalogues differ', async () => {
     const catalogue = join(folder, 'catalogue.json');
-    const dearer = { id: 'sandbox/echo', pricing: { prompt: '0.5' } };
-    await writeFile(catalogue, JSON.stringify({ models: [dearer] }));
+    const expensive = { id: 'sandbox/echo', pricing: { prompt: '0.5' } };
+    await writeFile(catalogue, JSON.stringify({ models: [expensive] }));
     const one = await boot();
     const two = await boot({ GATEWAY_CATALOGUE: catalogue });
     const [first, second] = [await readiness(one), await readiness(two)];
@@ -87,22 +87,22 @@ describe('two instances on one database', () => {
     expect(await readiness(one)).toMatchObject(FITS);
   });
 
-  it('name each other where they keep artifacts apart, and charge for nothing that is lost', async () => {
+  it('name each other when they store artifacts separately, and do not charge for lost ones', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'gateway-fit-'));
     try {
       const worker = await boot();
-      const asked = await boot({
+      const configured = await boot({
         GATEWAY_DATA_DIR: elsewhere,
         GATEWAY_JOB_WORKERS: 'false',
         GATEWAY_BOOTSTRAP_API_KEY: worker.apiKey,
       });
-      for (const gateway of [worker, asked]) {
+      for (const gateway of [worker, configured]) {
         const { status, degraded, reasons } = await readiness(gateway);
         expect([status, degraded]).toEqual([200, ['artifacts']]);
         expect(reasons[0]).toContain('S3_BUCKET');
       }
       const draw = { model: 'sandbox/image', prompt: 'A lighthouse', response_format: 'b64_json' };
-      const answer = await asked.post('/v1/images/generations', draw);
+      const answer = await configured.post('/v1/images/generations', draw);
       expect(answer.status).toBe(503);
       expect(answer.headers.get('x-gateway-cost')).toBe('0');
       expect(answer.headers.get('retry-after')).toBe('5');
@@ -110,7 +110,7 @@ describe('two instances on one database', () => {
       const { rows } = await own.database.query(
         `SELECT spent, held, actual_cost AS cost, status FROM accounts JOIN jobs USING (tenant_id)
           WHERE tenant_id = $1`,
-        [asked.tenantId],
+        [configured.tenantId],
       );
       expect(rows).toEqual([{ spent: 0, held: 0, cost: 0, status: 'expired' }]);
       expect(await findLedgerFaults(own.database)).toEqual([]);
@@ -119,7 +119,7 @@ describe('two instances on one database', () => {
     }
   });
 
-  it('do not charge for a picture that the store does not take', async () => {
+  it('do not charge for an image that cannot be stored', async () => {
     const gateway = await boot();
     await rm(join(folder, 'artifacts'), { recursive: true });
     await writeFile(join(folder, 'artifacts'), 'in the way');
@@ -143,7 +143,7 @@ describe('another GATEWAY_SECRET', () => {
     `GATEWAY_SECRET \\(fingerprint ${secretFingerprint(OTHER)}\\) is not .*fingerprint ${secretFingerprint(OWN)}`,
   );
 
-  it('does not start, in words that say why', async () => {
+  it('does not start, and says why', async () => {
     await boot();
     await expect(
       spawnGateway({
@@ -155,7 +155,7 @@ describe('another GATEWAY_SECRET', () => {
     ).rejects.toThrow(refusal);
   });
 
-  it('starts beside the one before while secrets are changed, and alone afterwards', async () => {
+  it('starts with the previous one during a rotation, and alone afterwards', async () => {
     const before = await boot({ GATEWAY_SECRET_PREVIOUS: OTHER });
     const after = await boot({ GATEWAY_SECRET: OTHER, GATEWAY_SECRET_PREVIOUS: OWN });
     expect(await rotate({ GATEWAY_SECRET: OTHER, GATEWAY_SECRET_PREVIOUS: OWN })).toContain(
@@ -167,8 +167,8 @@ describe('another GATEWAY_SECRET', () => {
     await expect(boot()).rejects.toThrow('is not the secret');
   });
 
-  it('is named by an instance that goes on with the one before, and taken when that is lost', async () => {
-    // The test before left the other one.
+  it('is named by an instance with the previous one, and adopted when that is lost', async () => {
+    // Left over from the previous test.
     const gateway = await boot({ GATEWAY_SECRET: OTHER });
     expect(await rotate({ GATEWAY_SECRET: OWN })).toContain('--lost');
     expect(await readiness(gateway)).toMatchObject(FITS);
@@ -177,7 +177,7 @@ describe('another GATEWAY_SECRET', () => {
     await boot();
   });
 
-  it('does not adopt a database whose values it cannot open', async () => {
+  it('does not adopt a database whose values it cannot decrypt', async () => {
     await boot();
     await open.pop()!.close();
     // A service stores one for each tenant.
@@ -213,8 +213,8 @@ async function rotate(
   return lines.join('\n');
 }
 
-describe('a schema that is newer than the code', () => {
-  it('leaves who runs serving, and lets nobody start', async () => {
+describe('a schema newer than the code', () => {
+  it('keeps running instances serving, and lets none start', async () => {
     const gateway = await boot();
     await own.database.query('INSERT INTO migrations (timestamp, name) VALUES ($1, $2)', [
       9_999_999_999_999,

@@ -65,7 +65,7 @@ async function send(
   return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
 }
 
-/** A person who is logged in. */
+/** A logged-in person. */
 async function person(role: string | null, operatorRole: string | null = null) {
   const { rows } = await gateway.database.query<{ id: string }>(
     `INSERT INTO people (issuer, subject, name, email, operator_role)
@@ -105,7 +105,7 @@ const headersOf = (made: Answer['body']): Headers => bearer(String(made.key));
 const adminPath = (): string => `/v1/admin/tenants/${gateway.tenantId}/api-keys`;
 
 type Make = (type: 'routing' | 'management') => Promise<Answer['body']>;
-/** Everybody who creates keys of a tenant, and the rights of what they create. */
+/** Everyone who creates a tenant's keys, and the rights that those keys lack. */
 const MAKERS: Record<string, { make: Make; lacks: string[] }> = {
   'a management key': { make: (type) => makeKey(bearer(gateway.managementKey), type), lacks: [] },
   'an owner': { make: async (type) => makeKey((await person('owner')).headers, type), lacks: [] },
@@ -142,12 +142,12 @@ const ROUTING_MAKERS: typeof MAKERS = {
 };
 const rightsWithout = (lacks: string[]): string[] => ALL.filter((right) => !lacks.includes(right));
 
-/** Removes what fills the tenant's five places. */
+/** Removes all destinations, since a tenant may have only five. */
 const clear = (): Promise<unknown> => gateway.database.query('DELETE FROM broadcast_destinations');
 
 describe('the rights of a key', () => {
   it.each(Object.entries(ROUTING_MAKERS))(
-    'bound a routing key made by %s',
+    'limit a routing key created by %s',
     async (_, { make, lacks }) => {
       await clear();
       const made = await make('routing');
@@ -183,7 +183,7 @@ describe('the rights of a key', () => {
   );
 
   it.each(Object.entries(MAKERS))(
-    'bound a management key made by %s',
+    'limit a management key created by %s',
     async (_, { make, lacks }) => {
       await clear();
       const by = headersOf(await make('management'));
@@ -216,7 +216,7 @@ describe('the rights of a key', () => {
     },
   );
 
-  it('let a key of an operator read no jobs and videos of other keys', async () => {
+  it('keep an operator’s key from reading jobs and videos of other keys', async () => {
     const by = headersOf(await makeKey(bearer(gateway.adminKey), 'routing', adminPath()));
     const submit = async (headers: Headers): Promise<string> => {
       const body = { model: 'sandbox/video', prompt: 'the secret barn' };
@@ -241,7 +241,7 @@ describe('the rights of a key', () => {
     ['a viewer', 'viewer', null, [403, 403, 403, 403]],
     ['an operator acting for the tenant', null, 'admin', [201, 201, 403, 201]],
   ])(
-    'let %s store for the whole tenant what the role allows',
+    'let %s store what the role allows for the whole tenant',
     async (_, role, operator, expected) => {
       await clear();
       const { headers } = await person(role, operator);
@@ -259,7 +259,7 @@ describe('the rights of a key', () => {
     },
   );
 
-  it('let no developer and no operator create or redirect a destination with texts', async () => {
+  it('keep developers and operators from creating or redirecting a destination with texts', async () => {
     await clear();
     const owner = bearer(gateway.managementKey);
     const made = await send('POST', DESTINATIONS, owner, { url: URL, include_content: true });
@@ -287,7 +287,7 @@ describe('the rights of a key', () => {
     expect((await send('PUT', path, headers, { include_content: true })).status).toBe(403);
   });
 
-  it('are granted by those who have them, and to no key by itself', async () => {
+  it('are granted by those who have them, and never by the key itself', async () => {
     const made = await makeKey(bearer(gateway.adminKey), 'management', adminPath());
     const path = `${KEYS}/${String(made.id)}`;
     const grant = { rights: ALL };
@@ -310,7 +310,7 @@ describe('the rights of a key', () => {
     expect((await send('PATCH', path, owner.headers, { rights: ['all'] })).status).toBe(400);
   });
 
-  it('shrink with the role of the member who made the key, on every instance and for descendants', async () => {
+  it('shrink with the role of the member who created the key, on every instance and for descendants', async () => {
     const owner = await person('owner');
     const management = headersOf(await makeKey(owner.headers, 'management'));
     const routing = headersOf(await makeKey(management));

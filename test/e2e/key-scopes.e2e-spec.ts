@@ -17,7 +17,7 @@ interface Made {
   key: string;
 }
 
-describe('what a routing key stores', () => {
+describe('resources stored by a routing key', () => {
   const accounts = setUpOwnAccounts();
   const { ask, keysSeen, store, newTenant, rowOf } = accounts;
 
@@ -32,7 +32,7 @@ describe('what a routing key stores', () => {
   const makeKey = async (key: string, body: object = {}): Promise<Made> =>
     (await send('POST', KEYS, key, { name: 'made', ...body })).body as unknown as Made;
 
-  /** A tenant with two routing keys, and a key below the first. */
+  /** A tenant with two routing keys and a child of the first. */
   async function family() {
     const tenant = await newTenant();
     const own = await makeKey(tenant.managementKey);
@@ -47,7 +47,7 @@ describe('what a routing key stores', () => {
     return response.status === 200 ? keysSeen()[seen] : undefined;
   };
 
-  it('sends only the prompts of the key and its descendants to an account it stored', async () => {
+  it('send prompts only of the key and its descendants to its account', async () => {
     const { own, child, other, managementKey } = await family();
     const key = vendorKey();
     const account = await store(own.key, { provider: 'one', key });
@@ -65,7 +65,7 @@ describe('what a routing key stores', () => {
     expect(ofTenant).toMatchObject({ scope: TENANT });
   });
 
-  it('keeps a child account away from the key above it', async () => {
+  it('hide a child’s account from its parent key', async () => {
     const { own, child } = await family();
     const key = vendorKey();
     await store(child.key, { provider: 'one', key });
@@ -73,7 +73,7 @@ describe('what a routing key stores', () => {
     expect(await vendorKeyOf(own.key)).not.toBe(`Bearer ${key}`);
   });
 
-  it('lists and serves the models of such an account to its key only, also on another instance', async () => {
+  it('list and serve the models of such an account to its key only, also on another instance', async () => {
     const second = await accounts.boot();
     try {
       const { own, other } = await family();
@@ -93,7 +93,7 @@ describe('what a routing key stores', () => {
     }
   });
 
-  it('marks the attempts of a request that went over such an account', async () => {
+  it('mark the attempts of a request over such an account', async () => {
     const { own, managementKey } = await family();
     await store(own.key, { provider: 'one', key: vendorKey() });
     const row = await rowOf(await ask(own.key), managementKey);
@@ -103,7 +103,7 @@ describe('what a routing key stores', () => {
     });
   });
 
-  it('keeps answers from such an account out of the cache of the tenant', async () => {
+  it('keep answers from such an account out of the tenant’s cache', async () => {
     const { own, other } = await family();
     await store(own.key, { provider: 'one', key: vendorKey() });
     const cached = { headers: { 'x-gateway-cache': 'true' } };
@@ -120,7 +120,7 @@ describe('what a routing key stores', () => {
     expect(await askCached(other.key)).toBe('MISS');
   });
 
-  it('no longer uses an account once its key is revoked or expires', async () => {
+  it('stop using an account once its key is revoked or expires', async () => {
     const { own, managementKey } = await family();
     const { database } = accounts.access;
     const { id } = await store(own.key, { provider: 'one', key: vendorKey() });
@@ -155,7 +155,7 @@ describe('what a routing key stores', () => {
       { url: `${URL}2` },
     ],
   ])(
-    'lets only the key, keys above it and management keys change %s',
+    'let only the key, its ancestors and management keys change %s',
     async (_, path, body, verb, change) => {
       const { own, child, other, managementKey } = await family();
       const made = await send('POST', path, own.key, body);
@@ -179,7 +179,7 @@ describe('what a routing key stores', () => {
     },
   );
 
-  it('sends the traces of other keys to no destination that a key stored', async () => {
+  it('send no traces of other keys to the key’s destination', async () => {
     const receiver = await startTraceReceiver();
     const { own, child, other, managementKey } = await family();
     try {
@@ -223,7 +223,7 @@ describe('what a routing key stores', () => {
     }
   });
 
-  it('lists the webhook of a job under its key, and sends none once the key has ended', async () => {
+  it('list the webhook of a job under its key, and send none once the key has ended', async () => {
     const receiver = await startWebhookReceiver(Infinity);
     const { own, managementKey } = await family();
     try {

@@ -19,7 +19,7 @@ const TIMED_MS = 1_000;
 const PICTURE = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64')}`;
 const PAPER = `data:application/pdf;base64,${Buffer.from('%PDF-1.4\n/Type/Page \n%%EOF').toString('base64')}`;
 
-/** 50,000 input tokens by the vendor's own count, a word, and then nothing for a long time. */
+/** 50,000 input tokens by the vendor's own count, a word, and then a long silence. */
 const hangingMessage = streamOf(
   [
     messageStart({ input_tokens: 50_000, output_tokens: 1 }),
@@ -29,7 +29,7 @@ const hangingMessage = streamOf(
   'hang',
 );
 
-/** Up to its first text, or to the end when it may. */
+/** Events up to the first text, or to the end once released. */
 const responseEvents =
   (mayEnd?: Promise<void>): FakeAnswer =>
   async (call, response) => {
@@ -43,9 +43,9 @@ const responseEvents =
     response.end();
   };
 
-describe('an answer that its caller left, or our limit ended', () => {
+describe('an answer whose caller disconnected or that a limit ended', () => {
   let fake: FakeOpenAi;
-  /** Takes connections and says nothing: a vendor that is never reached, a picture that never comes. */
+  /** Accepts connections and stays silent: an unreachable vendor, or an image that never arrives. */
   let silent: Server;
   const sockets: Socket[] = [];
   let gateway: BootedGateway;
@@ -101,8 +101,8 @@ describe('an answer that its caller left, or our limit ended', () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** Asks, leaves when the text has come or else after so many milliseconds. */
-  async function leave(
+  /** Sends a request and disconnects after the text has arrived or after a time. */
+  async function disconnect(
     path: string,
     body: object,
     {
@@ -113,7 +113,7 @@ describe('an answer that its caller left, or our limit ended', () => {
   ): Promise<LoggedRequest> {
     const askedAt = new Date();
     const leaving = new AbortController();
-    const asked = gateway.fetch(path, {
+    const answer = gateway.fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ stream: true, ...body }),
@@ -121,7 +121,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     });
     const read = async (): Promise<void> => {
       let text = '';
-      for await (const piece of (await asked).body!) {
+      for await (const piece of (await answer).body!) {
         text += Buffer.from(piece as Uint8Array).toString();
         if (text.includes(at)) leaving.abort();
       }
@@ -141,19 +141,19 @@ describe('an answer that its caller left, or our limit ended', () => {
   }
 
   const USER = { role: 'user', content: 'Hello' };
-  /** Long enough for a hold that what its vendor reports of it fits in. */
+  /** Long enough for a hold that covers the vendor's figures. */
   const LONG_USER = { role: 'user', content: 'Hello '.repeat(30_000) };
   const asMessages = { model: 'messages/a', max_tokens: 9_000, messages: [LONG_USER] };
   const asResponse = { model: 'responses/a', max_output_tokens: 9_000, input: 'Hello' };
 
   const GRACE_MS = 500;
-  /** What it is worth, at 100 tokens a second. */
+  /** Tokens of the grace period at 100 per second. */
   const GRACE_TOKENS = 45;
 
-  it('in the messages dialect pays the input that its vendor reported at the beginning', async () => {
+  it('in the messages dialect pays for the input that its vendor reported at the start', async () => {
     fake.answer = hangingMessage;
     void nextGrace(gateway, GRACE_MS);
-    const row = await leave(MESSAGES, asMessages);
+    const row = await disconnect(MESSAGES, asMessages);
     expect(row).toMatchObject({
       outcome: 'cancelled',
       usage_source: 'estimated',
@@ -163,19 +163,19 @@ describe('an answer that its caller left, or our limit ended', () => {
     expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
   });
 
-  it('in the Responses dialect pays the bound and the time, and is not kept', async () => {
+  it('in the Responses dialect pays for the bound and the time, and is not stored', async () => {
     fake.answer = responseEvents();
     void nextGrace(gateway, GRACE_MS);
-    const row = await leave(RESPONSES, asResponse);
+    const row = await disconnect(RESPONSES, asResponse);
     expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
     expect(row.completion_tokens).toBeGreaterThanOrEqual(GRACE_TOKENS);
     expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
     await expectNothingKept();
   });
 
-  it('in the Responses dialect, whose end is near, pays the vendor’s figures, and is not kept', async () => {
+  it('in the Responses dialect, near its end, pays the vendor’s figures, and is not stored', async () => {
     fake.answer = responseEvents(nextGrace(gateway));
-    const row = await leave(RESPONSES, asResponse, { headers: { 'x-gateway-cache': 'true' } });
+    const row = await disconnect(RESPONSES, asResponse, { headers: { 'x-gateway-cache': 'true' } });
     expect(row).toMatchObject({
       outcome: 'cancelled',
       usage_source: 'upstream',
@@ -188,7 +188,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     await again.text();
   });
 
-  it('that is read to its end for its figures alone is in no cache either', async () => {
+  it('that is read to its end only for its figures is not cached either', async () => {
     const left = nextGrace(gateway);
     fake.answer = async (_call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -198,7 +198,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     };
     const body = { model: 'chat/a', messages: [{ role: 'user', content: 'cached' }] };
     const headers = { 'x-gateway-cache': 'true' };
-    const row = await leave(CHAT, body, { headers });
+    const row = await disconnect(CHAT, body, { headers });
     expect(row).toMatchObject({ usage_source: 'upstream', completion_tokens: 5 });
     const again = await gateway.post(CHAT, { ...body, stream: true }, headers);
     expect(again.headers.get('x-cache')).toBe('MISS');
@@ -206,20 +206,20 @@ describe('an answer that its caller left, or our limit ended', () => {
   });
 
   it.each([
-    ['a picture', { type: 'image_url', image_url: { url: PICTURE } }, 5_000],
+    ['an image', { type: 'image_url', image_url: { url: PICTURE } }, 5_000],
     ['a document', { type: 'file', file: { filename: 'a.pdf', file_data: PAPER } }, 5_000],
   ])('pays for %s in its prompt', async (_, part, tokens) => {
     fake.answer = streamOf([delta({ content: 'word' })], 'hang');
     void nextGrace(gateway, 50);
     const content = [{ type: 'text', text: 'Hello' }, part];
     const messages = [{ role: 'user', content }];
-    const row = await leave(CHAT, { model: 'chat/a', max_tokens: 500, messages });
+    const row = await disconnect(CHAT, { model: 'chat/a', max_tokens: 500, messages });
     expect(row.usage_source).toBe('estimated');
     expect(row.prompt_tokens).toBeGreaterThanOrEqual(tokens);
     expect(row.prompt_tokens).toBeLessThan(tokens * 2);
   });
 
-  it('pays when the time of the request is up', async () => {
+  it('is charged when the request times out', async () => {
     fake.answer = (call, response) => {
       const answer = call.path.endsWith('/messages') ? hangingMessage : responseEvents();
       return answer(call, response);
@@ -241,7 +241,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     ]);
   });
 
-  it('pays when it becomes more than is read here, which a caller can have a model write', async () => {
+  it('is charged when it exceeds the size limit, which a caller can provoke', async () => {
     const deep = JSON.parse(
       `${'['.repeat(250)}"${'x'.repeat(5_000)}"${']'.repeat(250)}`,
     ) as unknown;
@@ -269,14 +269,14 @@ describe('an answer that its caller left, or our limit ended', () => {
   });
 
   it.each([true, false])(
-    'before its vendor was reached, or its pictures were there, pays nothing (stream: %s)',
+    'is free before its vendor was reached or its images have arrived (stream: %s)',
     async (stream) => {
       const pictures = `http://${addressOf(silent)}/a.png`;
       for (const body of [
         { model: 'unreached/a', messages: [USER], stream },
         { model: 'bedrock/anthropic.claude-haiku-5-5', messages: [PICTURED(pictures)], stream },
       ]) {
-        const row = await leave(CHAT, body, { afterMs: 200 });
+        const row = await disconnect(CHAT, body, { afterMs: 200 });
         expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       }
       expect(fake.calls).toHaveLength(0);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
+import { inOneMinute } from '../support/room-in-minute.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -10,7 +10,7 @@ const CHAT = {
   messages: [{ role: 'user', content: 'word' }],
   max_tokens: 16,
 };
-/** A change holds everywhere within a second. */
+/** Changes apply everywhere within a second. */
 const EVERYWHERE_MS = 1_000;
 
 interface Answer {
@@ -30,7 +30,7 @@ interface Made {
 let testDatabase: TestDatabase;
 let gateways: [BootedGateway, BootedGateway];
 let gateway: BootedGateway;
-/** What a request sets aside, in credits; it costs a fraction of it. */
+/** The hold of a request in credits; it costs a fraction of it. */
 let needed: number;
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ async function stateOf(path: string): Promise<Record<string, unknown>> {
   return (await call('GET', path)).body;
 }
 
-/** What a refused request may leave behind: its row in the log, and that for money alone. */
+/** Returns holds and held credits, of which a refused request must leave none. */
 async function traces(): Promise<number> {
   const { rows } = await testDatabase.database.query<{ count: number }>(
     'SELECT (SELECT count(*) FROM holds) + (SELECT coalesce(sum(held), 0) FROM accounts) AS count',
@@ -95,13 +95,13 @@ async function traces(): Promise<number> {
 }
 
 describe('a budget', () => {
-  it('is never passed by 200 parallel requests over two instances', async () => {
+  it('is never exceeded by 200 parallel requests over two instances', async () => {
     const { id, key } = await makeKey(day(500));
-    const asked = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => chat(key, {}, gateways[index % 2])),
     );
-    for (let round = 0; round < 60; round++) asked.push(await chat(key, {}, gateways[round % 2]));
-    const refused = asked.filter(({ status }) => status !== 200);
+    for (let round = 0; round < 60; round++) answers.push(await chat(key, {}, gateways[round % 2]));
+    const refused = answers.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(100);
     const tomorrow = new Date(Math.floor(Date.now() / 86_400_000 + 1) * 86_400_000).toISOString();
     for (const { status, body } of refused) {
@@ -131,7 +131,7 @@ describe('a budget', () => {
     });
   });
 
-  it('of the tenant, set by operator and tenant, holds for all keys of all instances within a second', async () => {
+  it('of the tenant, set by operator and tenant, applies to all keys of all instances within a second', async () => {
     const tenantPath = `/v1/admin/tenants/${gateway.tenantId}/limits`;
     const [{ key }, { key: another }] = [await makeKey(null), await makeKey(null)];
     expect((await chat(another, {}, gateways[1])).status).toBe(200);
@@ -174,7 +174,7 @@ describe('a budget', () => {
     for (const instance of gateways) expect((await chat(another, {}, instance)).status).toBe(200);
   });
 
-  it('has back what a caller who leaves did not use', async () => {
+  it('recovers the unused hold of a disconnected caller', async () => {
     const { id, key } = await makeKey(day(100_000));
     const leaving = new AbortController();
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -200,7 +200,7 @@ describe('a budget', () => {
     expect((await budgetNow()).spent).toBeGreaterThan(0);
   });
 
-  it('is shared with the keys under a key, of which none gets more', async () => {
+  it('is shared with descendants of a key, none of which gets more', async () => {
     const { key } = await makeKey({ ...day(needed + 1), requests_per_minute: 50 });
     const child = await makeKey(day(needed + 1), key);
     const spent = (await chat(child.key)).body.usage as { total_tokens: number };
@@ -228,7 +228,7 @@ describe('a budget', () => {
 describe('an end user', () => {
   const limitsOf = (name: string) => `/v1/customer/end-users/${encodeURIComponent(name)}/limits`;
 
-  it('has the limits of each, or its own, whatever dialect names it', async () => {
+  it('has the default limits or its own, whatever dialect names it', async () => {
     const each = '/v1/customer/end-users/default-limits';
     expect((await call('PUT', each, day(needed))).status).toBe(200);
     expect((await call('PUT', limitsOf('vip/ä'), day(10 * needed))).status).toBe(200);
@@ -244,8 +244,8 @@ describe('an end user', () => {
       status: 402,
       body: { error: { type: 'billing_error' } },
     });
-    const asked = { model, input: 'word', max_output_tokens: 16, safety_identifier: 'ann' };
-    expect(await call('POST', '/v1/responses', asked, key)).toMatchObject(refusal);
+    const request = { model, input: 'word', max_output_tokens: 16, safety_identifier: 'ann' };
+    expect(await call('POST', '/v1/responses', request, key)).toMatchObject(refusal);
     for (let round = 0; round < 4; round++) {
       expect((await chat(key, { user: 'vip/ä' })).status).toBe(200);
       expect((await chat(key)).status).toBe(200);
@@ -280,12 +280,13 @@ describe('an end user', () => {
 });
 
 describe('a rate', () => {
-  it('stops with 429, the limit and when to come again', async () => {
-    await awaitRoomInThisMinute();
-    const { key } = await makeKey({ requests_per_minute: 3 });
-    const asked = await Promise.all(Array.from({ length: 30 }, () => chat(key)));
-    expect(asked.filter(({ status }) => status === 200)).toHaveLength(3);
-    const refused = asked.find(({ status }) => status !== 200)!;
+  it('stops with 429, the limit and a retry time', async () => {
+    const answers = await inOneMinute(async () => {
+      const { key } = await makeKey({ requests_per_minute: 3 });
+      return Promise.all(Array.from({ length: 30 }, () => chat(key)));
+    });
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = answers.find(({ status }) => status !== 200)!;
     expect(refused).toMatchObject({
       status: 429,
       body: { error: { type: 'rate_limit_error', param: 'api_key.requests_per_minute' } },
@@ -294,18 +295,20 @@ describe('a rate', () => {
     expect(await traces()).toBe(0);
   });
 
-  it('of tokens counts what was used, and nothing for who is refused the money', async () => {
-    await awaitRoomInThisMinute();
-    const { key } = await makeKey({ ...day(100_000), tokens_per_minute: 100 });
-    const asked = [];
-    // Refused by the vendor of all there is: nothing is used.
-    for (let round = 0; round < 5; round++) await chat(key, { model: 'sandbox/fault-400' });
-    for (let round = 0; round < 60; round++) asked.push(await chat(key));
-    const used = asked.map(({ body }) => (body.usage as { total_tokens: number })?.total_tokens);
+  it('of tokens counts used tokens, and nothing for requests refused for lack of credits', async () => {
+    const answers = await inOneMinute(async () => {
+      const { key } = await makeKey({ ...day(100_000), tokens_per_minute: 100 });
+      // The vendor refuses these, so they use no tokens.
+      for (let round = 0; round < 5; round++) await chat(key, { model: 'sandbox/fault-400' });
+      const answers = [];
+      for (let round = 0; round < 60; round++) answers.push(await chat(key));
+      return answers;
+    });
+    const used = answers.map(({ body }) => (body.usage as { total_tokens: number })?.total_tokens);
     const sum = used.reduce((total, each) => total + (each ?? 0), 0);
     expect(sum).toBeGreaterThan(80);
     expect(sum).toBeLessThanOrEqual(100 + 17);
-    expect(asked.at(-1)).toMatchObject({
+    expect(answers.at(-1)).toMatchObject({
       status: 429,
       body: { error: { param: 'api_key.tokens_per_minute' } },
     });
@@ -318,7 +321,7 @@ describe('a list of names', () => {
     body: { error: { type: 'permission_error', param } },
   });
 
-  it('of models leaves out what it denies, everywhere', async () => {
+  it('of models excludes denied ones everywhere', async () => {
     const { key } = await makeKey({
       models: { allow: ['sandbox/*'], deny: ['*/words', 'sandbox/embed', '*speech', '*image'] },
     });
@@ -343,7 +346,7 @@ describe('a list of names', () => {
     expect(one.status).toBe(404);
   });
 
-  it('of providers leaves no route, and no kept answer, of those that it denies', async () => {
+  it('of providers excludes routes and cached answers of denied ones', async () => {
     const [{ key: free }, { key }] = [
       await makeKey(null),
       await makeKey({ providers: { deny: ['sand*'] } }),
@@ -380,7 +383,7 @@ describe('a body of limits', () => {
     [{ providers: { deny: ['with space'] } }, 'providers.deny'],
     [{ providers: { forbid: [] } }, 'providers.forbid'],
     [{ rate_limit_per_minute: 5 }, 'rate_limit_per_minute'],
-  ])('%j is refused, naming %s', async (body, param) => {
+  ])('%j is rejected, naming %s', async (body, param) => {
     const refusal = (name: string) => ({
       status: 400,
       body: { error: { type: 'invalid_request_error', param: name } },
@@ -392,7 +395,7 @@ describe('a body of limits', () => {
     );
   });
 
-  it.each([false, 0, '', 'none', []])('is an object: %j takes no limits away', async (limits) => {
+  it.each([false, 0, '', 'none', []])('must be an object: %j removes no limits', async (limits) => {
     const refusal = { status: 400, body: { error: { param: 'limits' } } };
     const made = await makeKey({ max_in_flight: 2 });
     const path = `/v1/customer/api-keys/${made.id}`;
@@ -402,7 +405,7 @@ describe('a body of limits', () => {
     expect(await call('POST', '/v1/customer/api-keys', body)).toMatchObject(refusal);
   });
 
-  it('sets no limits of a management key, and none of nobody', async () => {
+  it('cannot be set for a management key or an unknown one', async () => {
     const body = { name: 'm', type: 'management', limits: day(1) };
     expect(await call('POST', '/v1/customer/api-keys', body)).toMatchObject({
       status: 400,
@@ -417,7 +420,7 @@ describe('a body of limits', () => {
     }
   });
 
-  it('is the last word: what is not in it is no limit any more', async () => {
+  it('replaces all limits: omitted ones are removed', async () => {
     const { id, key } = await makeKey({ ...day(1), max_in_flight: 2, models: { deny: ['*'] } });
     expect((await chat(key)).status).toBe(403);
     const path = `/v1/customer/api-keys/${id}`;

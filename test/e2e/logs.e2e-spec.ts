@@ -39,7 +39,7 @@ describe(`GET ${PATH}`, () => {
     await gateway.close();
   });
 
-  /** A tenant without credits or requests, and its one key. */
+  /** Creates a tenant without credits or requests, and its only key. */
   async function makeTenant(): Promise<{ tenantId: string; key: MadeKey }> {
     const tenantId = await access.makeTenant(`tenant ${++tenants}`);
     return { tenantId, key: await access.makeKey({ tenantId }) };
@@ -136,7 +136,7 @@ describe(`GET ${PATH}`, () => {
     },
   );
 
-  it('shows what was asked for beyond a model, by body and header', async () => {
+  it('shows further request options, by body and header', async () => {
     const key = await access.makeKey({ tenantId: gateway.tenantId });
     const authorization = `Bearer ${key.plaintext}`;
     const answer = await gateway.post(
@@ -183,7 +183,7 @@ describe(`GET ${PATH}`, () => {
     expect((await list({ api_key_id: key.id, status: 'success' }, key)).logs).toEqual([]);
   });
 
-  it('is empty for a tenant that has made no requests', async () => {
+  it('is empty for a tenant without requests', async () => {
     const { key } = await makeTenant();
     expect(await list({}, key)).toEqual({
       logs: [],
@@ -209,7 +209,7 @@ describe(`GET ${PATH}`, () => {
     const beyond = await list({ offset: String(Number.MAX_SAFE_INTEGER) }, key);
     expect(beyond).toMatchObject({ logs: [], pagination: { total: 101, has_more: false } });
 
-    // By its cursor a page goes on where the last one ended, whatever has come since.
+    // A page starts at its cursor, whatever was added since.
     const newer = (await insert(tenantId)).id;
     const cursor = String(byDefault.pagination.next_cursor);
     const next = await list({ cursor, limit: '51' }, key);
@@ -275,17 +275,17 @@ describe(`GET ${PATH}`, () => {
       [{ start_date: '0000-01-01', end_date: '0001-01-01' }, []],
       [{ start_date: '2026-03-01', end_date: '9999-12-31' }, ['hostile']],
       [{ start_date: '2026-02-01', status: 'success', model: 'sandbox/words' }, ['midnight']],
-    ])('leaves the right rows for %j', async (query, expected) => {
+    ])('selects the right rows for %j', async (query, expected) => {
       await expectRows(query, expected);
     });
 
-    it('tells the keys of the tenant apart, in whichever case their ids are written', async () => {
+    it('distinguishes the tenant’s keys, whatever the case of their ids', async () => {
       await expectRows({ api_key_id: otherKey.id }, ['next']);
       await expectRows({ api_key_id: otherKey.id.toUpperCase() }, ['next']);
       await expectRows({ api_key_id: key.id }, []);
     });
 
-    it('takes the plus of an offset that was not encoded', async () => {
+    it('accepts the plus of an offset that was not encoded', async () => {
       const answer = await gateway.fetch(
         `${PATH}?start_date=2026-02-01T01:00:00+01:00&end_date=2026-02-01T01:00:00+01:00`,
         { headers: { authorization: `Bearer ${key.plaintext}` } },
@@ -320,7 +320,7 @@ describe(`GET ${PATH}`, () => {
       ['limit=1&limit=2', 'limit'],
       ['model=a/b&model=a/c', 'model'],
       ['start_date=2026-01-01&start_date=2026-01-02', 'start_date'],
-    ])('refuses %j, naming %s', async (query, param) => {
+    ])('rejects %j, naming %s', async (query, param) => {
       expect(await refusal(query as Record<string, string> | string, key)).toEqual({
         status: 400,
         type: 'invalid_request_error',
@@ -328,7 +328,7 @@ describe(`GET ${PATH}`, () => {
       });
     });
 
-    it('finds no key by an id that is unknown, malformed or of another tenant', async () => {
+    it('finds no key by an unknown, malformed or foreign id', async () => {
       const other = await makeTenant();
       for (const id of [randomUUID(), 'x', '', '\u0000', other.key.id, gateway.tenantId]) {
         expect(await refusal({ api_key_id: id }, key)).toEqual({
@@ -340,7 +340,7 @@ describe(`GET ${PATH}`, () => {
     });
   });
 
-  describe('beside the list', () => {
+  describe('related paths', () => {
     async function read<Answer>(path: string, key: MadeKey): Promise<Answer> {
       const response = await gateway.fetch(`${PATH}/${path}`, {
         headers: { authorization: `Bearer ${key.plaintext}` },
@@ -349,10 +349,10 @@ describe(`GET ${PATH}`, () => {
       return (await response.json()) as Answer;
     }
 
-    it('shows what is new since a row, the latest first, of its tenant alone', async () => {
+    it('show rows of the tenant that are newer than a row, the latest first', async () => {
       const [own, other] = [await makeTenant(), await makeTenant()];
       const first = await insert(own.tenantId);
-      // One that took long came earlier than what ended before it.
+      // A slow request arrived earlier than one that ended before it.
       const slow = await insert(own.tenantId, { createdAt: new Date('2026-01-15T11:00:00Z') });
       await insert(other.tenantId);
       const failed = await insert(own.tenantId, { status: 'error', outcome: 'failed' });
@@ -367,7 +367,7 @@ describe(`GET ${PATH}`, () => {
       expect((await read<NewerLogsDto>(`newer?since_id=${failed.id}`, own.key)).data).toEqual([]);
     });
 
-    it('shows one row, and what its tenant can filter by', async () => {
+    it('show one row, and the tenant’s filter values', async () => {
       const [own, other] = [await makeTenant(), await makeTenant()];
       const row = await insert(own.tenantId, {
         apiKeyId: own.key.id,
@@ -416,7 +416,7 @@ describe(`GET ${PATH}`, () => {
       ['newer?since_id=1&limit=0', 'limit'],
       ['facets?start_date=x', 'start_date'],
       ['facets?model=x', 'model'],
-    ])('refuses %s, naming %s', async (path, param) => {
+    ])('reject %s, naming %s', async (path, param) => {
       const { key } = await makeTenant();
       const answer = await gateway.fetch(`${PATH}/${path}`, {
         headers: { authorization: `Bearer ${key.plaintext}` },
@@ -432,7 +432,7 @@ describe(`GET ${PATH}`, () => {
     const [own, other] = [await makeTenant(), await makeTenant()];
     const shared = { model: 'sandbox/shared', createdAt: new Date('2026-01-15T12:00:00Z') };
     const row = await insert(own.tenantId, { ...shared, apiKeyId: own.key.id });
-    // Even a row that names our key belongs to the tenant in its own column.
+    // Even a row with our key belongs to the tenant in its own column.
     await insert(other.tenantId, { ...shared, apiKeyId: own.key.id });
     await insert(other.tenantId, { ...shared, apiKeyId: other.key.id });
 
@@ -450,7 +450,7 @@ describe(`GET ${PATH}`, () => {
     }
   });
 
-  it('takes a management key', async () => {
+  it('accepts a management key', async () => {
     expect((await get({}, gateway.managementKey)).status).toBe(200);
   });
 

@@ -61,14 +61,14 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
   });
 
   it.each(['/v1/anthropic', '/v1/vendora', '/api/v1/anthropic', '/api/v1/vendora', '', '/api'])(
-    'is answered below the base URL %j',
+    'is answered at the base URL %j',
     async (path) => {
       const message = await clientWith(gateway.apiKey, path).messages.create(ask());
       expect(message.content).toHaveLength(1);
     },
   );
 
-  it('streams with its helper, and gets the same as without', async () => {
+  it('streams with its helper, with the same result as without', async () => {
     const params = ask({
       model: 'sandbox/words',
       messages: [{ role: 'user', content: '30 words' }],
@@ -100,7 +100,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
     ]);
   });
 
-  it.each([true, false])('takes a tool through a round trip (stream: %s)', async (isStream) => {
+  it.each([true, false])('supports a tool round trip (stream: %s)', async (isStream) => {
     const send = (params: Anthropic.MessageCreateParamsNonStreaming): Promise<Anthropic.Message> =>
       isStream ? client.messages.stream(params).finalMessage() : client.messages.create(params);
     const question: Anthropic.MessageParam = { role: 'user', content: 'Weather in Rome?' };
@@ -161,13 +161,13 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
     });
   });
 
-  it('hears of the limit on tokens', async () => {
+  it('gets the finish reason of the token limit', async () => {
     const message = await client.messages.create(ask({ max_tokens: 2 }));
     expect(message.stop_reason).toBe('max_tokens');
     expect(message.usage.output_tokens).toBe(2);
   });
 
-  it('counts tokens for nothing, and without a log row', async () => {
+  it('counts tokens for free, and without a log row', async () => {
     const count = async (): Promise<unknown> =>
       (await gateway.database.query('SELECT count(*)::int AS n FROM request_logs')).rows;
     const before = await count();
@@ -181,7 +181,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
     expect(await count()).toEqual(before);
   });
 
-  it('goes on without a thread where the client is told to', async () => {
+  it('works without a thread if the client is configured so', async () => {
     const thread = client.beta.messages.thread({
       model: MODEL,
       max_tokens: 100,
@@ -195,13 +195,13 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
     ]);
   });
 
-  it('may ask for betas that a vendor of another dialect never hears of', async () => {
+  it('may request betas, which are not sent to a vendor of another dialect', async () => {
     const betas = ['files-api-2025-04-14', 'context-1m-2025-08-07', 'effort-2025-11-24'];
     const { content } = await client.beta.messages.create({ ...ask(), betas });
     expect(content).toMatchObject([{ text: 'Sandbox echo: Hello 你好 👋' }]);
   });
 
-  it('reaches any model by the gateway’s own fields', async () => {
+  it('reaches any model with the gateway’s own fields', async () => {
     const params = {
       ...ask({ model: 'sandbox/fault-500' }),
       models: [MODEL],
@@ -242,12 +242,12 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
       expect(error).toEqual(failure(400, 'invalid_request_error', 'max_tokens'));
     });
 
-    it('BadRequestError for a model of no provider', async () => {
+    it('BadRequestError for a model without a provider', async () => {
       const error = await thrownBy(client.messages.create(ask({ model: 'claude-opus-5' })));
       expect(error).toEqual(failure(400, 'invalid_request_error', 'model'));
     });
 
-    it('BadRequestError for a tool that the vendor runs at no known price', async () => {
+    it('BadRequestError for a vendor-run tool without a price', async () => {
       const tools = [{ type: 'web_fetch_20250910' as const, name: 'web_fetch' as const }];
       const error = await thrownBy(client.messages.create(ask({ tools })));
       expect(error).toEqual(failure(400, 'invalid_request_error', 'tools.0.type'));
@@ -259,7 +259,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
       expect(error).toEqual(failure(404, 'not_found_error', 'model'));
     });
 
-    it('NotFoundError for what is not here', async () => {
+    it('NotFoundError for unknown paths', async () => {
       const error = await thrownBy(client.messages.batches.retrieve('msgbatch_1'));
       expect(error).toBeInstanceOf(Anthropic.NotFoundError);
       expect(error).toEqual(failure(404, 'not_found_error', 'path'));
@@ -289,13 +289,13 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
       expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     });
 
-    it('InternalServerError for what vendors do', async () => {
+    it('InternalServerError for vendor failures', async () => {
       const broken = await thrownBy(client.messages.create(ask({ model: 'sandbox/fault-500' })));
       expect(broken).toBeInstanceOf(Anthropic.InternalServerError);
       expect(broken).toEqual(failure(502, 'api_error', 'model'));
     });
 
-    it('APIError within a stream that breaks off', async () => {
+    it('APIError within an interrupted stream', async () => {
       const stream = client.messages.stream(ask({ model: 'sandbox/fault-cut' }));
       const texts: string[] = [];
       stream.on('text', (text) => texts.push(text));

@@ -48,7 +48,7 @@ describe('POST /v1/anthropic/messages', () => {
       expect([counted.status, await counted.json()]).toEqual([200, { input_tokens: 3 }]);
     });
 
-    it.each(PATHS)('%s tells its errors in the dialect', async (path) => {
+    it.each(PATHS)('%s returns errors in the dialect', async (path) => {
       for (const [response, status, param] of [
         [await gateway.post(path, {}), 400, 'model'],
         [await gateway.post(path, 'no JSON'), 400, 'body'],
@@ -82,40 +82,40 @@ describe('POST /v1/anthropic/messages', () => {
         body: JSON.stringify(bodyOf()),
       });
 
-    it.each(PATHS)('may come as x-api-key on %s', async (path) => {
+    it.each(PATHS)('may be sent as x-api-key on %s', async (path) => {
       expect((await withKey(path, { 'x-api-key': gateway.apiKey })).status).toBe(200);
       const counted = await withKey(`${path}/count_tokens`, { 'x-api-key': gateway.apiKey });
       expect(counted.status).toBe(200);
     });
 
-    it('may not on other paths', async () => {
+    it('may not be sent as x-api-key on other paths', async () => {
       const answer = await withKey('/v1/chat/completions', { 'x-api-key': gateway.apiKey });
       expect(answer.status).toBe(401);
     });
 
-    it('as a bearer key wins over a placeholder in x-api-key', async () => {
+    it('as a bearer key overrides a placeholder in x-api-key', async () => {
       const authorization = `Bearer ${gateway.apiKey}`;
       const answer = await withKey(MESSAGES, { 'x-api-key': 'placeholder', authorization });
       expect(answer.status).toBe(200);
     });
 
-    it('is missed where there is none', async () => {
+    it('is required', async () => {
       expect((await withKey(MESSAGES, {})).status).toBe(401);
     });
   });
 
-  it('takes any anthropic-version', async () => {
+  it('accepts any anthropic-version', async () => {
     expect((await send({}, { 'anthropic-version': '2026-10-21' })).status).toBe(200);
     expect((await send({}, { 'anthropic-version': 'whatever' })).status).toBe(200);
   });
 
-  it('names what the vendor’s dialect has no place for', async () => {
+  it('names fields that the vendor’s dialect does not support', async () => {
     const response = await send({ top_k: 5, thinking: { type: 'adaptive' }, Größe: 1 });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-gateway-dropped-params')).toBe('top_k, thinking, Gr??e');
   });
 
-  it('takes what agents send, of which no vendor but the dialect’s own gets anything', async () => {
+  it('accepts the fields that agents send, and drops them for vendors of other dialects', async () => {
     const response = await send(
       {
         context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
@@ -144,7 +144,7 @@ describe('POST /v1/anthropic/messages', () => {
     );
   });
 
-  it('says that an overloaded vendor is overloaded', async () => {
+  it('reports an overloaded vendor as overloaded', async () => {
     const response = await send({ model: 'sandbox/fault-529' });
     expect([response.status, await response.json()]).toMatchObject([
       529,
@@ -152,7 +152,7 @@ describe('POST /v1/anthropic/messages', () => {
     ]);
   });
 
-  it('tells clients of threads to go on without', async () => {
+  it('makes clients with threads continue without them', async () => {
     const { error } = (await (await send({ thread: { type: 'create' } })).json()) as {
       error: unknown;
     };
@@ -183,7 +183,7 @@ describe('POST /v1/anthropic/messages', () => {
     ['stream', { stream: 'yes' }],
     ['thread', { thread: { type: 'create' } }],
     ['anthropic-workspace-id', {}, { 'anthropic-workspace-id': 'w' }],
-  ])('refuses a bad %s by its name: %j', async (param, fields, headers = {}) => {
+  ])('rejects a bad %s by its name: %j', async (param, fields, headers = {}) => {
     const response = await send(fields, headers);
     expect([response.status, await response.json()]).toEqual([
       400,
@@ -201,7 +201,7 @@ describe('POST /v1/anthropic/messages', () => {
   });
 
   describe('account', () => {
-    it.each([true, false])('charges and logs as chat does (stream: %s)', async (stream) => {
+    it.each([true, false])('charges and logs like chat (stream: %s)', async (stream) => {
       const conversation = [
         { role: 'user', content: 'One two three?' },
         { role: 'assistant', content: 'Four.' },
@@ -247,7 +247,7 @@ describe('POST /v1/anthropic/messages', () => {
       });
     });
 
-    it('holds no credits and makes no row for what is refused', async () => {
+    it('holds no credits and writes no row for rejected requests', async () => {
       const count = async (): Promise<unknown> =>
         (await gateway.database.query('SELECT count(*)::int AS n FROM request_logs')).rows;
       const before = await count();
@@ -270,7 +270,7 @@ describe('POST /v1/anthropic/messages', () => {
       expect({ ...message, id: '' }).toEqual({ ...whole, id: '' });
     });
 
-    it('that breaks off ends with an error event, and costs nothing', async () => {
+    it('that is interrupted ends with an error event, and costs nothing', async () => {
       const response = await send({ model: 'sandbox/fault-cut', stream: true });
       const { body, isCut } = await readAvailable(response);
       const events = parseMessageEvents(body);
@@ -298,7 +298,7 @@ describe('POST /v1/anthropic/messages', () => {
       ]);
     });
 
-    it('that its caller leaves is paid up to there', async () => {
+    it('whose caller disconnects is charged up to there', async () => {
       const abort = new AbortController();
       const response = await gateway.fetch(MESSAGES, {
         method: 'POST',
@@ -318,14 +318,14 @@ describe('POST /v1/anthropic/messages', () => {
       abort.abort();
       const row = await rowOf(response);
       expect(row.outcome).toBe('cancelled');
-      // A quick machine comes to the end within the grace.
+      // A fast machine finishes within the grace period.
       expect(['upstream', 'estimated']).toContain(row.usage_source);
       expect(row.completion_tokens).toBeGreaterThan(0);
       expect(row.completion_tokens).toBeLessThanOrEqual(100_000);
     });
   });
 
-  it('is described, once for all its paths, with the key it takes', async () => {
+  it('is documented once for all its paths, with the key it accepts', async () => {
     type Operation = { security?: object[]; operationId?: string };
     const document = await (await gateway.fetch('/docs-json')).json();
     const paths = withAliases(document as ApiDescription<Operation>);

@@ -7,7 +7,7 @@ const MODEL = 'sandbox/echo';
 const messages = [{ role: 'user' as const, content: 'one two' }];
 const SAID = 'Sandbox echo: one two';
 
-describe('clients that are given {base}/api/v1', () => {
+describe('clients with the base URL {base}/api/v1', () => {
   let gateway: BootedGateway;
   let client: OpenRouter;
   let manager: OpenRouter;
@@ -22,7 +22,7 @@ describe('clients that are given {base}/api/v1', () => {
   });
   afterAll(() => gateway.close());
 
-  /** The id of a request that has ended. */
+  /** Sends a request to its end and returns its id. */
   async function askedId(): Promise<string> {
     const answer = await gateway.post('/api/v1/chat/completions', { model: MODEL, messages });
     await answer.text();
@@ -46,7 +46,7 @@ describe('clients that are given {base}/api/v1', () => {
       expect(text).toBe(SAID);
     });
 
-    it('read every model, those for embeddings as well', async () => {
+    it('read every model, including those for embeddings', async () => {
       const { result } = await client.models.list();
       const byId = new Map(result.data.map((model) => [model.id, model]));
       expect(byId.get(MODEL)).toMatchObject({ canonicalSlug: MODEL, perRequestLimits: null });
@@ -56,7 +56,7 @@ describe('clients that are given {base}/api/v1', () => {
       expect(embedders.result.data.map(({ id }) => id)).toEqual(['sandbox/embed']);
     });
 
-    it('read who serves a model, and order by what counts', async () => {
+    it('read and sort the endpoints of a model', async () => {
       const [author = '', slug = ''] = MODEL.split('/');
       const { data } = await client.endpoints.list({ author, slug });
       expect(data).toMatchObject({ id: MODEL, endpoints: [{ tag: 'sandbox', status: 0 }] });
@@ -98,7 +98,7 @@ describe('clients that are given {base}/api/v1', () => {
       expect(managed.data).toMatchObject({ isManagementKey: true, usage: 0, usageDaily: 0 });
     });
 
-    it('look a request up', async () => {
+    it('look up a request', async () => {
       const id = await askedId();
       expect(await client.generations.getGeneration({ id })).toMatchObject({
         data: { id, model: MODEL, totalCost: 10, isByok: false, apiType: 'completions' },
@@ -126,7 +126,7 @@ describe('clients that are given {base}/api/v1', () => {
       expect(await openAi.models.retrieve(MODEL)).toMatchObject({ id: MODEL, object: 'model' });
     });
 
-    it('read credits, key and generation by their paths', async () => {
+    it('read credits, key and generation at their paths', async () => {
       const id = await askedId();
       expect(await openAi.get(`/generation?id=${id}`)).toMatchObject({ data: { id } });
       expect(await openAi.get('/key')).toMatchObject({ data: { limit: null } });

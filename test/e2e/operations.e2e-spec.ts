@@ -36,7 +36,7 @@ describe('GET /metrics', () => {
   const read = (): Promise<Response> =>
     gateway.fetch('/metrics', { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
 
-  it('counts requests, errors, tokens, charges and ledger times, with no tenant in sight', async () => {
+  it('counts requests, errors, tokens, charges and ledger times, without naming tenants', async () => {
     await gateway.post('/v1/chat/completions', hello).then((response) => response.text());
     await gateway
       .post('/v1/chat/completions', { ...hello, model: 'sandbox/fault-500' })
@@ -62,18 +62,18 @@ describe('GET /metrics', () => {
     expect(text).not.toContain(gateway.tenantId);
   });
 
-  it('shows what is open, how the database is used, each route, and what runs', async () => {
+  it('shows open requests, database usage, routes and running work', async () => {
     const inFlight = async (): Promise<string | undefined> =>
       /^gateway_requests_in_flight (\d+)$/m.exec(await (await read()).text())?.[1];
-    const leaver = new AbortController();
+    const disconnecting = new AbortController();
     const hanging = gateway.fetch('/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...hello, model: 'sandbox/fault-hang' }),
-      signal: leaver.signal,
+      signal: disconnecting.signal,
     });
     await until(async () => (await inFlight()) === '1');
-    leaver.abort();
+    disconnecting.abort();
     await expect(hanging).rejects.toThrow();
     await until(async () => (await inFlight()) === '0');
     for (let call = 0; call < 3; call++) {
@@ -96,7 +96,7 @@ describe('GET /metrics', () => {
     expect(text).toContain('gateway_request_seconds_bucket{le="600",provider="sandbox"');
   });
 
-  it('has each metric that the dashboard, the alerts and the documentation name', async () => {
+  it('has each metric in the dashboard, the alerts and the documentation', async () => {
     const text = await (await read()).text();
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
     const exposed = types.flatMap(([, name = '', type]) =>
@@ -157,7 +157,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('is the only documented path that the ingress of the chart leaves out', async () => {
+  it('is the only documented path that the chart’s ingress omits', async () => {
     const description = (await (await gateway.fetch('/docs-json')).json()) as ApiDescription;
     const { ingress } = parse(readFileSync('docker/helm/values.yaml', 'utf8')) as {
       ingress: { paths: string[] };
@@ -168,7 +168,7 @@ describe('GET /metrics', () => {
     expect(paths.filter((path) => !isExposed(path))).toEqual(['/metrics']);
   });
 
-  it('is closed without the token', async () => {
+  it('requires the token', async () => {
     for (const authorization of ['', 'Bearer wrong', `Bearer ${gateway.apiKey}`]) {
       const response = await gateway.fetch('/metrics', { headers: { authorization } });
       expect(response.status).toBe(401);
@@ -188,7 +188,7 @@ describe('GET /readyz', () => {
   const fields = async (headers: Record<string, string>): Promise<string[]> =>
     Object.keys((await (await fetch(`${gateway.url}/readyz`, { headers })).json()) as object);
 
-  it('gives details to this machine and to operators', async () => {
+  it('shows details to this machine and to operators', async () => {
     const all = ['status', 'database', 'rate_limits', 'queue', 'degraded', 'reasons', 'config'];
     expect(await fields({})).toEqual(all);
     const proxied = { 'x-forwarded-for': '203.0.113.7' };
@@ -196,7 +196,7 @@ describe('GET /readyz', () => {
     expect(await fields({ ...proxied, authorization })).toEqual(all);
   });
 
-  it('gives the status only to a mesh proxy, which uses another loopback address', async () => {
+  it('shows only the status to a mesh proxy, which uses another loopback address', async () => {
     const { port } = new URL(gateway.url);
     const options = { port, path: '/readyz', host: '127.0.0.1', localAddress: '127.0.0.2' };
     const [response] = (await once(get(options), 'response')) as [IncomingMessage];
@@ -210,7 +210,7 @@ describe('GET /readyz', () => {
     'forwarded',
     'via',
     'true-client-ip',
-  ])('gives the status only to requests with %s', async (name) => {
+  ])('shows only the status to requests with %s', async (name) => {
     expect(await fields({ [name]: '203.0.113.7' })).toEqual(['status']);
     const authorization = `Bearer ${gateway.apiKey}`;
     expect(await fields({ [name]: '203.0.113.7', authorization })).toEqual(['status']);
@@ -242,12 +242,12 @@ describe('the service as a process', () => {
     await rm(dataDirectory, { recursive: true, force: true });
   });
 
-  it('is run from a bundle, which describes itself as its modules do and finds the files beside them', async () => {
+  it('runs from a bundle, which describes itself like its modules and finds the files next to them', async () => {
     const description = await (await fetch(`${gateway.url}/docs-json`)).text();
     expect(JSON.parse(description)).toEqual(
       JSON.parse(JSON.stringify(await describeWithoutService())),
     );
-    // The checks of queries are packages that Nest loads when it first needs them.
+    // Query validation uses packages that Nest loads on first use.
     const unknown = await fetch(`${gateway.url}/v1/generation?id=none`, {
       headers: { authorization: `Bearer ${API_KEY}` },
     });
@@ -261,7 +261,7 @@ describe('the service as a process', () => {
     );
   });
 
-  it('starts from code that the build has compiled, which this version of Node takes', async () => {
+  it('starts from code precompiled by the build, which this version of Node accepts', async () => {
     const loads = `import('./dist/service/load.mjs').then((m) => console.log(m.loadBundle().script.cachedDataRejected))`;
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', loads]);
     expect(stdout).toBe('false\n');
@@ -282,7 +282,7 @@ describe('the service as a process', () => {
     });
     await failed.text();
     const failedId = failed.headers.get('x-request-id')!;
-    // What no handler sees: no HTTP, no host, an expectation that is not met.
+    // Requests that no handler sees: not HTTP, no host, an unsupported expectation.
     const early = await Promise.all([
       sendRaw(gateway.url, 'nonsense\r\n\r\n'),
       sendRaw(gateway.url, 'GET /v1/models HTTP/1.1\r\n\r\n'),
@@ -292,7 +292,7 @@ describe('the service as a process', () => {
     for (const probe of ['/healthz', '/readyz?verbose']) {
       expect((await fetch(gateway.url + probe)).status).toBe(200);
     }
-    // Nothing is there, but it is no probe's path either.
+    // Not found, but not a health check's path either.
     await (await fetch(`${gateway.url}/healthz/x`)).text();
     expect((await fetch(`${gateway.url}/metrics`, { method: 'POST' })).status).toBe(405);
     expect(metrics).toMatch(/gateway_errors_total\{type="invalid_request_error",status="417"\} 1/);
@@ -307,7 +307,7 @@ describe('the service as a process', () => {
     const paths = lines.map(({ path }) => path);
     expect(paths.filter((path) => path === '/healthz' || path === '/readyz')).toEqual([]);
     expect(paths).toContain('/healthz/x');
-    // A probe that fails is told.
+    // Failing health checks are logged.
     expect(lines.filter(({ path }) => path === '/metrics')).toEqual([
       expect.objectContaining({ method: 'POST', status: 405 }),
     ]);
@@ -329,7 +329,7 @@ describe('the service as a process', () => {
       [expect.objectContaining({ method: 'GET', path: '/v1/models', status: 400 })],
       [expect.objectContaining({ method: 'GET', path: '/v1/models', status: 417 })],
     ]);
-    // A failed call is told with the failure, the status and the request, not in the vendor's words.
+    // A failed call is logged with the failure, the status and the request, but not the vendor's message.
     expect(lines.find((line) => line.request_id === failedId)).toEqual({
       level: 'warn',
       time: expect.any(String) as unknown,
@@ -342,14 +342,14 @@ describe('the service as a process', () => {
   });
 });
 
-/** What comes back for these bytes until the connection ends. */
+/** Returns the response to these bytes until the connection ends. */
 async function sendRaw(url: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.end(bytes);
   return text(socket);
 }
 
-describe('an address that cannot be listened on', () => {
+describe('an address that cannot be used', () => {
   it('is named by its variable', async () => {
     const gateway = await bootGateway();
     try {

@@ -7,7 +7,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 interface Export {
   path: string;
   headers: http.IncomingHttpHeaders;
-  /** Protobuf; its strings are readable as they are. */
+  /** Protobuf; its strings are readable. */
   text: string;
 }
 

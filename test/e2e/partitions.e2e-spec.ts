@@ -12,7 +12,7 @@ describe('the migration to months', () => {
   });
   afterAll(() => empty.drop());
 
-  it('fails no request, of the version before or of this one, and keeps the books', async () => {
+  it('fails no request of the previous version or this one, and keeps the books balanced', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       'bench/scale/partitions.mjs',
       '20000',

@@ -33,7 +33,7 @@ beforeAll(async () => {
     GATEWAY_OIDC_SCOPES: 'openid email profile groups',
     GATEWAY_OIDC_ROLES:
       'gateway%20admins=admin,gateway-auditors=auditor,default-developers=default:developer,ghosts=nobody%3Aowner',
-    // Wrong keys are counted by address, and many are sent here.
+    // Wrong keys are counted by address, and this suite sends many.
     GATEWAY_TRUSTED_PROXIES: '127.0.0.0/8, ::1',
   });
   issuer.register(gateway.url + CALLBACK);
@@ -49,7 +49,7 @@ beforeEach(() => {
   browser = new TestBrowser();
   people++;
   address = `10.2.${people >> 8}.${people & 255}`;
-  issuer.isAway = false;
+  issuer.isUnavailable = false;
   issuer.codeSeconds = 60;
 });
 
@@ -59,7 +59,7 @@ const call = (path: string, init: RequestInit = {}, by = browser): Promise<Respo
     headers: { 'x-forwarded-for': address, ...(init.headers as Record<string, string>) },
   });
 
-/** A changing request as a page of the gateway's origin sends it. */
+/** A changing request, like from a page of the gateway's origin. */
 async function send(
   method: string,
   path: string,
@@ -100,7 +100,7 @@ async function answer(response: Response): Promise<object> {
   return { status: response.status, body: await response.json() };
 }
 
-/** Goes to the issuer and logs in there. @returns the URL with which the browser comes back */
+/** Logs in at the issuer. @returns the callback URL with which the browser returns */
 function reachCallback(path = '/v1/auth/login', by = browser): Promise<string> {
   return by.follow(gateway.url + path, (url) => url.startsWith(gateway.url + CALLBACK));
 }
@@ -138,7 +138,7 @@ async function makeTenant(name: string): Promise<string> {
   return rows[0]!.id;
 }
 
-/** A member who is logged in. */
+/** A logged-in member. */
 async function member(role: string, claims: TestClaims = {}): Promise<SessionBody> {
   const email = await invite(role);
   issuer.add({ name: 'Ada', email, ...VERIFIED, ...claims });
@@ -149,27 +149,27 @@ const withGroups = (...groups: string[]): string =>
   issuer.add({ name: 'Grace', email: uniqueEmail(), ...VERIFIED, groups });
 
 describe('a login at an OpenID issuer', () => {
-  it('is refused with 503 while the issuer is away, and works as soon as it is back', async () => {
+  it('is refused with 503 while the issuer is unavailable, and works as soon as it is back', async () => {
     withGroups('gateway admins');
-    issuer.isAway = true;
-    const away = await call('/v1/auth/login');
-    expect(away.headers.get('retry-after')).toBe('5');
-    expect(await answer(away)).toEqual(refusal(503, 'provider_unavailable', 'issuer'));
-    issuer.isAway = false;
+    issuer.isUnavailable = true;
+    const unavailable = await call('/v1/auth/login');
+    expect(unavailable.headers.get('retry-after')).toBe('5');
+    expect(await answer(unavailable)).toEqual(refusal(503, 'provider_unavailable', 'issuer'));
+    issuer.isUnavailable = false;
     await logIn();
 
     const back = await reachCallback();
-    issuer.isAway = true;
+    issuer.isUnavailable = true;
     expect(await answer(await comeBack(back))).toEqual(
       refusal(503, 'provider_unavailable', 'issuer'),
     );
   });
 
-  it('sends state, nonce and a PKCE challenge, and comes back to the path that was wanted', async () => {
+  it('sends state, nonce and a PKCE challenge, and returns to the requested path', async () => {
     withGroups('gateway-auditors');
-    const begun = await call('/v1/auth/login?return_to=/logs%3Fmodel=a%23top');
-    expect(begun.status).toBe(302);
-    const { origin, searchParams } = new URL(begun.headers.get('location')!);
+    const started = await call('/v1/auth/login?return_to=/logs%3Fmodel=a%23top');
+    expect(started.status).toBe(302);
+    const { origin, searchParams } = new URL(started.headers.get('location')!);
     expect(origin).toBe(issuer.url);
     expect(Object.fromEntries(searchParams)).toMatchObject({
       redirect_uri: gateway.url + CALLBACK,
@@ -210,13 +210,13 @@ describe('a login at an OpenID issuer', () => {
     expect(refused.headers.getSetCookie()).toEqual([]);
   });
 
-  it('takes an invitation to a verified e-mail address, once', async () => {
+  it('accepts an invitation for a verified e-mail address, once', async () => {
     const { tenants, operator_role, name } = await member('developer');
     expect(tenants).toMatchObject([{ id: gateway.tenantId, name: 'default', role: 'developer' }]);
     expect([operator_role, name]).toEqual([null, 'Ada']);
     const keys = await call('/v1/customer/api-keys');
     expect(keys.status).toBe(200);
-    // Somebody else at the issuer with the same address gets nothing.
+    // Another person with the same address at the issuer gets nothing.
     issuer.add({ email: uniqueEmail(), ...VERIFIED });
     const other = new TestBrowser();
     const back = await comeBack(await reachCallback('/v1/auth/login', other), other);
@@ -225,7 +225,7 @@ describe('a login at an OpenID issuer', () => {
   });
 
   it.each([false, undefined, 'false', 1])(
-    'opens no invitation when the address is verified: %j',
+    'does not accept an invitation when the address is verified: %j',
     async (verified) => {
       const email = await invite('owner');
       issuer.add({ email, email_verified: verified });
@@ -235,7 +235,7 @@ describe('a login at an OpenID issuer', () => {
     },
   );
 
-  it('gives no invitation to an address that only looks the same', async () => {
+  it('does not accept an invitation for an address that only looks the same', async () => {
     const email = await invite('owner', `kate-${people}@acme.example`);
     issuer.add({ email: email.replace('k', '\u212A'), ...VERIFIED });
     const refused = await comeBack(await reachCallback());
@@ -251,7 +251,7 @@ describe('a login at an OpenID issuer', () => {
     }
   });
 
-  it('neither shows an unverified address nor keeps its owner out', async () => {
+  it('does not show an unverified address, but lets its owner in', async () => {
     const email = uniqueEmail();
     issuer.add({ email, email_verified: false, groups: ['default-developers'] });
     expect((await logIn()).email).toBeNull();
@@ -262,7 +262,7 @@ describe('a login at an OpenID issuer', () => {
     expect(session).toMatchObject({ email, tenants: [{ role: 'owner' }] });
   });
 
-  it('lets nobody in without invitation or mapped claim, nor by one that was withdrawn', async () => {
+  it('requires an invitation or a mapped claim, and rejects a withdrawn one', async () => {
     issuer.add({ email: uniqueEmail(), ...VERIFIED, groups: ['staff', 'ghosts'] });
     expect((await comeBack(await reachCallback())).status).toBe(403);
     const path = '/v1/admin/people/invitations';
@@ -276,7 +276,7 @@ describe('a login at an OpenID issuer', () => {
     expect(rows).toEqual([]);
   });
 
-  it('gives the roles that a claim maps, and takes them away with the claim', async () => {
+  it('grants the roles mapped from a claim, and revokes them with the claim', async () => {
     const subject = withGroups('gateway-auditors', 'default-developers');
     expect(await logIn()).toMatchObject({
       operator_role: 'auditor',
@@ -286,7 +286,7 @@ describe('a login at an OpenID issuer', () => {
     expect(await logIn()).toMatchObject({ operator_role: 'admin', tenants: [] });
     issuer.add({ email: uniqueEmail(), groups: [] }, subject);
     expect((await comeBack(await reachCallback())).status).toBe(403);
-    // The session of before has lost its roles as well.
+    // The earlier session has lost its roles as well.
     await until(async () => (await call('/v1/admin/people')).status === 403);
     const { rows } = await gateway.database.query(
       `SELECT action FROM audit_log WHERE actor_id = (SELECT id::text FROM people WHERE subject = $1)
@@ -303,7 +303,7 @@ describe('a login at an OpenID issuer', () => {
     ]);
   });
 
-  it('refuses a state that this browser did not begin with, and one used before', async () => {
+  it('rejects a state from another browser, and one used before', async () => {
     withGroups('gateway admins');
     const url = await reachCallback();
     const bad = refusal(400, 'invalid_request_error', 'state');
@@ -316,13 +316,13 @@ describe('a login at an OpenID issuer', () => {
     expect(await answer(await comeBack(url))).toEqual(bad);
   });
 
-  it('refuses the answer to another nonce, another verifier, an old code, and a refusal', async () => {
+  it('rejects another nonce, another verifier, an expired code, and a refusal', async () => {
     withGroups('gateway admins');
     const unconfirmed = refusal(401, 'authentication_error', 'authorization');
     for (const name of ['nonce', 'code_challenge']) {
-      const begun = new URL((await call('/v1/auth/login')).headers.get('location')!);
-      begun.searchParams.set(name, 'x'.repeat(43));
-      const url = await browser.follow(begun.href, (each) => each.includes(CALLBACK));
+      const started = new URL((await call('/v1/auth/login')).headers.get('location')!);
+      started.searchParams.set(name, 'x'.repeat(43));
+      const url = await browser.follow(started.href, (each) => each.includes(CALLBACK));
       expect(await answer(await comeBack(url))).toEqual(unconfirmed);
     }
     issuer.codeSeconds = 1;
@@ -337,14 +337,14 @@ describe('a login at an OpenID issuer', () => {
     expect(browser.cookies(gateway.url).has('gateway_session')).toBe(false);
   });
 
-  it('goes on when the issuer changes its keys', async () => {
+  it('keeps working when the issuer changes its keys', async () => {
     withGroups('gateway admins');
     await logIn();
     issuer.register();
     await logIn(new TestBrowser());
   });
 
-  it('lets two windows of one browser log in at once, and makes one person of two first logins', async () => {
+  it('lets two windows of a browser log in at once, and creates one person for two first logins', async () => {
     const subject = withGroups('gateway admins');
     const [first, second] = [await reachCallback(), await reachCallback()];
     const answers = await Promise.all([first, second].map((url) => comeBack(url)));
@@ -355,14 +355,14 @@ describe('a login at an OpenID issuer', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('forgets logins that were begun again and again', async () => {
+  it('forgets abandoned logins', async () => {
     for (let index = 0; index < 12; index++) await call('/v1/auth/login');
     expect(browser.cookies(gateway.url).size).toBeLessThanOrEqual(5);
   });
 });
 
 describe('a login with a key', () => {
-  it('gives the rights of a management key for its tenant, until the key ends', async () => {
+  it('grants the rights of a management key for its tenant, until the key ends', async () => {
     const made = await fetch(`${gateway.url}/v1/customer/api-keys`, {
       method: 'POST',
       headers: {
@@ -394,7 +394,7 @@ describe('a login with a key', () => {
     expect((await call('/v1/customer/credits')).status).toBe(401);
   });
 
-  it("gives an admin key's role as an operator", async () => {
+  it("grants an admin key's role as an operator", async () => {
     const opened = await postJson('/v1/auth/key', { key: gateway.adminKey });
     expect(await answer(opened)).toMatchObject({
       status: 200,
@@ -410,13 +410,13 @@ describe('a login with a key', () => {
     [() => 'sk-admin-of-nobody', 401, 'authentication_error', 'authorization'],
     [() => '', 401, 'authentication_error', 'authorization'],
     [() => 7, 400, 'invalid_request_error', 'key'],
-  ])('refuses other keys', async (key, status, type, param) => {
+  ])('rejects other keys', async (key, status, type, param) => {
     const refused = await postJson('/v1/auth/key', { key: key() });
     expect(refused.headers.getSetCookie()).toEqual([]);
     expect(await answer(refused)).toEqual(refusal(status, type, param));
   });
 
-  it('takes no large body, no other field, and no page of another origin', async () => {
+  it('rejects large bodies, other fields, and pages of another origin', async () => {
     const large = await postJson('/v1/auth/key', { key: 'x'.repeat(20_000) });
     expect(await answer(large)).toEqual(refusal(413, 'invalid_request_error', 'body'));
     expect((await postJson('/v1/auth/key', { key: 'a', b: 1 })).status).toBe(400);
@@ -433,7 +433,7 @@ describe('a login with a key', () => {
     expect(own.status).toBe(200);
   });
 
-  it('counts wrong keys, and wrong cookies, by address', async () => {
+  it('counts wrong keys and wrong cookies by address', async () => {
     browser.setCookie(gateway.url, 'gateway_session', 'x'.repeat(43));
     const statuses = new Set<number>();
     for (let index = 0; index < 60; index++) {
@@ -441,10 +441,10 @@ describe('a login with a key', () => {
       statuses.add((await call('/v1/customer/credits')).status);
     }
     expect([...statuses].sort()).toEqual([401, 429]);
-    // The issuer is not asked any more; it would be a 503.
+    // The issuer is not called; otherwise this would be a 503.
     withGroups('gateway admins');
     const url = await reachCallback();
-    issuer.isAway = true;
+    issuer.isUnavailable = true;
     expect((await comeBack(url)).status).toBe(429);
   });
 
@@ -454,7 +454,7 @@ describe('a login with a key', () => {
     return url.hash.replace('#link=', '');
   };
 
-  it('takes a token of the command line once', async () => {
+  it('accepts a token from the command line once', async () => {
     const { code, output } = await runOperatorCommand(
       { DATABASE_URL: gateway.database.url },
       'login-link',
@@ -479,7 +479,7 @@ describe('a login with a key', () => {
 });
 
 describe('a session', () => {
-  it('changes nothing without its own CSRF token and from another origin', async () => {
+  it('changes nothing without its own CSRF token or from another origin', async () => {
     await member('owner');
     const { csrf_token: foreign } = await (async () => {
       const other = new TestBrowser();
@@ -499,7 +499,7 @@ describe('a session', () => {
     expect((await send('POST', path, { name: 'a' })).status).toBe(201);
   });
 
-  it('is another one after each login, and the one before has ended', async () => {
+  it('is replaced by each login, which ends the previous one', async () => {
     await member('viewer');
     const cookies = browser.cookies(gateway.url);
     const before = cookies.get('gateway_session')!;
@@ -508,7 +508,7 @@ describe('a session', () => {
     const thief = new TestBrowser();
     thief.setCookie(gateway.url, 'gateway_session', before);
     await until(async () => (await call('/v1/customer/logs', {}, thief)).status === 401);
-    // A cookie that somebody else set does not become a session by the login.
+    // A planted cookie does not become a session through the login.
     const fixed = 'f'.repeat(43);
     browser.setCookie(gateway.url, 'gateway_session', fixed);
     await logIn();
@@ -552,7 +552,7 @@ describe('a session', () => {
     expect((await call('/v1/customer/logs', {}, thief)).status).toBe(401);
   });
 
-  it('does not reach the sessions of others', async () => {
+  it('does not give access to the sessions of others', async () => {
     const { id } = await member('viewer');
     const other = new TestBrowser();
     await postJson('/v1/auth/key', { key: gateway.managementKey }, {}, other);
@@ -563,17 +563,17 @@ describe('a session', () => {
   });
 
   it.each(['expires_at = now()', `last_seen_at = now() - interval '481 minutes'`])(
-    'ends in time: %s',
+    'expires: %s',
     async (change) => {
       const { id } = await member('viewer');
       await gateway.database.query(`UPDATE sessions SET ${change} WHERE id = $1`, [id]);
       await until(async () => (await call('/v1/customer/logs')).status === 401);
-      // To ask again does not wake it.
+      // Another request does not revive it.
       expect((await call('/v1/customer/logs')).status).toBe(401);
     },
   );
 
-  it('notes that it is used', async () => {
+  it('records its use', async () => {
     const { id } = await member('viewer');
     await gateway.database.query(
       `UPDATE sessions SET last_seen_at = now() - interval '5 minutes' WHERE id = $1`,
@@ -589,7 +589,7 @@ describe('a session', () => {
     });
   });
 
-  it('gives way to a key in the request, and calls no model', async () => {
+  it('yields to a key in the request, and cannot call models', async () => {
     await member('owner');
     const withKey = { headers: { authorization: 'Bearer sk-unknown' } };
     expect((await call('/v1/customer/logs', withKey)).status).toBe(401);
@@ -602,7 +602,7 @@ describe('a session', () => {
 });
 
 describe('members', () => {
-  it('are of the tenant that the request names, else of the first one', async () => {
+  it('act for the tenant named in the request, or else for the first one', async () => {
     const id = await makeTenant(`second ${people}`);
     const email = await invite('viewer');
     await gateway.admin('POST', `/v1/admin/tenants/${id}/members`, { email, role: 'owner' });
@@ -677,7 +677,7 @@ describe('members', () => {
     expect((await send('DELETE', `${members}/${viewerId}`, undefined, {}, owner)).status).toBe(404);
   });
 
-  it('are invited by owners, for their own tenant alone', async () => {
+  it('are invited by owners, for their own tenant only', async () => {
     const email = uniqueEmail();
     await member('owner');
     const path = '/v1/customer/invitations';
@@ -711,7 +711,7 @@ describe('members', () => {
     expect((await send('DELETE', `${path}/${id}`)).status).toBe(404);
   });
 
-  it('who develop make no management keys', async () => {
+  it('with the developer role create no management keys', async () => {
     await member('developer');
     const body = { name: 'a', type: 'management' };
     expect(await answer(await send('POST', '/v1/customer/api-keys', body))).toEqual(
@@ -732,11 +732,11 @@ describe('members', () => {
     ['viewer', all.slice(0, 3)],
     ['developer', all.slice(0, 4)],
     ['owner', all],
-  ])('who are %s are told by their session what they may', async (role, rights) => {
+  ])('with role %s see their rights in the session', async (role, rights) => {
     expect(await member(role)).toMatchObject({ tenants: [{ rights }], operator_rights: [] });
   });
 
-  it('are told so of keys as well', async () => {
+  it('also see the rights of keys', async () => {
     const byKey = await postJson('/v1/auth/key', { key: gateway.managementKey });
     expect(await byKey.json()).toMatchObject({ tenants: [{ rights: all }], operator_rights: [] });
     const admin = await postJson('/v1/auth/key', { key: gateway.adminKey });
@@ -754,7 +754,7 @@ describe('an operator', () => {
   };
   const path = '/v1/customer/api-keys';
 
-  it('acts for the tenant that the request names, and is the author of what changes there', async () => {
+  it('acts for the tenant named in the request, and is the author of changes', async () => {
     const tenantId = await makeTenant(`visited ${people}`);
     const visit = { 'x-gateway-tenant': tenantId };
     expect(await as(gateway.adminKey)).toMatchObject({
@@ -778,7 +778,7 @@ describe('an operator', () => {
     expect((await call(excerpts, { headers: visit })).status).toBe(403);
   });
 
-  it('finds no tenant that there is not, and only reads one that is suspended', async () => {
+  it('cannot act for an unknown tenant, and only reads a suspended one', async () => {
     await as(gateway.adminKey);
     const missing = refusal(404, 'not_found_error', 'x-gateway-tenant');
     for (const tenant of ['nothing', '00000000-0000-4000-8000-000000000000']) {
@@ -797,7 +797,7 @@ describe('an operator', () => {
     await until(async () => (await call(path, { headers: visit })).status === 404);
   });
 
-  it('who is a member as well has the rights of both', async () => {
+  it('who is also a member has the rights of both', async () => {
     const { id } = await member('viewer');
     await gateway.database.query(
       `UPDATE people SET operator_role = 'admin'
@@ -817,13 +817,13 @@ describe('an operator', () => {
           )
         ).status === 201,
     );
-    // Without the header it is the member that asks.
+    // Without the header, the person acts as a member.
     expect((await send('POST', path, { name: 'a' })).status).toBe(403);
   });
 });
 
 describe('people', () => {
-  it('are disabled within a second, and their sessions ended, by operators', async () => {
+  it('are disabled by operators within a second, with their sessions', async () => {
     const { id } = await member('owner');
     const { rows } = await gateway.database.query<{ id: string }>(
       'SELECT person_id AS id FROM sessions WHERE id = $1',

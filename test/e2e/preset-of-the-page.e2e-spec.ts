@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const API_KEY = 'sk-page-test-key-0000001';
 const MODEL = 'acme/llama-3.3-70b';
 
-/** Does what the page says, no more: the diff is put into a copy of the program, and one variable set. */
-describe('a vendor by the folder that docs/adding-a-provider.md shows', () => {
+/** Follows the page exactly: applies the diff to a copy of the program and sets one variable. */
+describe('a vendor added by the folder in docs/adding-a-provider.md', () => {
   let root: string;
   let vendor: ScriptedServer;
   let database: TestDatabase;
@@ -49,7 +49,7 @@ describe('a vendor by the folder that docs/adding-a-provider.md shows', () => {
         GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
         GATEWAY_CHECK_KEYS: 'off',
         ACME_API_KEY: 'acme-0123456789',
-        // The page's vendor is imaginary, so that it has to be somewhere.
+        // The page's vendor is made up and needs an address.
         ACME_BASE_URL: `${vendor.origin}/v1`,
       },
       'main',
@@ -70,7 +70,7 @@ describe('a vendor by the folder that docs/adding-a-provider.md shows', () => {
       ...(body && { body: JSON.stringify(body) }),
     });
 
-  it('has its models listed with their prices', async () => {
+  it('lists its models with their prices', async () => {
     const shown = await call(`/v1/models/${MODEL}`);
     expect(await shown.json()).toMatchObject({
       context_length: 131_072,
@@ -80,7 +80,7 @@ describe('a vendor by the folder that docs/adding-a-provider.md shows', () => {
     expect(providers.data).toContainEqual(expect.objectContaining({ id: 'acme', name: 'Acme AI' }));
   });
 
-  it('is called as its quirks have it, and charged by its rows', async () => {
+  it('is called according to its quirks, and charged by its rows', async () => {
     const answer = await call('/v1/chat/completions', {
       model: MODEL,
       messages: [{ role: 'user', content: 'Hi' }],
@@ -93,12 +93,12 @@ describe('a vendor by the folder that docs/adding-a-provider.md shows', () => {
       model: MODEL,
       choices: [{ message: { content: 'Hello.' } }],
     });
-    const [asked] = vendor.calls;
-    expect([asked!.path, asked!.headers.authorization]).toEqual([
+    const [sent] = vendor.calls;
+    expect([sent!.path, sent!.headers.authorization]).toEqual([
       '/v1/chat/completions',
       'Bearer acme-0123456789',
     ]);
-    const body = JSON.parse(asked!.body.toString()) as JsonObject;
+    const body = JSON.parse(sent!.body.toString()) as JsonObject;
     expect(body).toMatchObject({ model: 'llama-3.3-70b', random_seed: 7 });
     expect(Object.keys(body)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(?:seed|logit_bias|parallel_tool_calls)$/)]),
@@ -106,7 +106,7 @@ describe('a vendor by the folder that docs/adding-a-provider.md shows', () => {
     expect(answer.headers.get('x-gateway-cost')).toBe('900');
   });
 
-  it('serves models with the same weights at other vendors, whose keys are not there', async () => {
+  it('serves models with the same weights as other vendors without keys', async () => {
     const answer = await call('/v1/chat/completions', {
       model: 'groq/llama-3.3-70b-versatile',
       messages: [{ role: 'user', content: 'Hi' }],

@@ -36,16 +36,16 @@ const SCHEMA = {
 const PLACE: ScriptedAnswer = { ...HELLO, text: '{"city":"Zürich"}' };
 const FORMATS = schemaFields(SCHEMA);
 
-/** The fields of a body that each vendor has beside those that `CHAT_FIELDS` says of all. */
+/** Each vendor's fields besides the common `CHAT_FIELDS`. */
 const OWN_FIELDS: Record<string, string[]> = {
   mistral: ['random_seed'],
   perplexity: ['web_search_options'],
   zai: ['user_id'],
 };
 
-/** What vendors write otherwise into an answer, as their references have it. */
+/** Deviations of vendors' answers, according to their references. */
 const SPELLINGS: Record<string, (answer: JsonObject) => JsonObject> = {
-  // Cached tokens by themselves.
+  // Reports cached tokens separately.
   deepseek: ({ usage, ...answer }) => ({
     ...answer,
     ...(isUsage(usage) && {
@@ -57,7 +57,7 @@ const SPELLINGS: Record<string, (answer: JsonObject) => JsonObject> = {
       },
     }),
   }),
-  // Reasoning beside the completion.
+  // Reports reasoning separately from the completion.
   xai: ({ usage, ...answer }) => ({
     ...answer,
     ...(isUsage(usage) && {
@@ -69,7 +69,7 @@ const SPELLINGS: Record<string, (answer: JsonObject) => JsonObject> = {
       },
     }),
   }),
-  // A corner of its own for what is its own.
+  // Has a separate object for its extensions.
   groq: ({ usage, ...answer }) => ({ ...answer, usage, x_groq: { id: 'req_1', usage } }),
 };
 
@@ -105,7 +105,7 @@ describe('each preset, started with one variable', () => {
       OLLAMA_BASE_URL: `${server.origin}/ollama/v1`,
       ...(Object.fromEntries(variables) as Record<string, string>),
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
-      // Each case is to find its route as if it were the first.
+      // A failure in one case must not pause the route for the next.
       GATEWAY_COOLDOWN_MS: '1',
     });
     callers = allCallers(gateway);
@@ -120,7 +120,7 @@ describe('each preset, started with one variable', () => {
     report.print();
   });
 
-  /** The vendor at the call's path, which refuses what its table says that it has not. */
+  /** Answers like the vendor of the call's path, which rejects what its table lacks. */
   function answerOf(call: RecordedCall): Reply {
     const [, id] = call.path.split('/');
     if (call.path === '/ollama/v1/models') return jsonReply(200, { data: [{ id: LOCAL_MODEL }] });
@@ -133,22 +133,22 @@ describe('each preset, started with one variable', () => {
     const body = JSON.parse(call.body.toString()) as JsonObject;
     const fault = faultOf(preset, body);
     if (fault !== undefined) return jsonReply(400, { error: { message: `extra: ${fault}` } });
-    const spell = SPELLINGS[preset.id];
+    const transform = SPELLINGS[preset.id];
     const {
       status,
       headers,
       body: plain,
     } = body.stream === true ? openAiVendor.stream(answer) : openAiVendor.whole(answer);
-    return { status, headers, body: spell ? respell(plain, spell) : plain };
+    return { status, headers, body: transform ? respell(plain, transform) : plain };
   }
 
-  it('and a server of one’s own, by its address: its models are there, for nothing', async () => {
+  it('and a self-hosted server, by its address: its models are listed, for free', async () => {
     const model = 'ollama/llama3.2';
     await until(async () => (await gateway.fetch(`/v1/models/${model}`)).status === 200);
     const shown = await (await gateway.fetch(`/v1/models/${model}`)).json();
     expect(shown).toMatchObject({ context_length: 8_192, pricing: { prompt: '0' } });
-    const said = await callers.chat.ask(model, false);
-    expect(said).toMatchObject({ text: HELLO.text, model });
+    const reply = await callers.chat.ask(model, false);
+    expect(reply).toMatchObject({ text: HELLO.text, model });
     const row = await loggedRequest(gateway.database, callers.chat.lastRequestId());
     expect(row).toMatchObject({ provider: 'ollama', completion_tokens: 10, cost: 0 });
     const call = server.calls.at(-1)!;
@@ -156,7 +156,7 @@ describe('each preset, started with one variable', () => {
     expect(call.headers.authorization).toBeUndefined();
   });
 
-  it('has no server of one’s own fetch what lies in its network, while vendors are asked', async () => {
+  it('lets no self-hosted server fetch from its network, while vendors may fetch', async () => {
     const part = { type: 'image_url', image_url: { url: 'http://127.0.0.1:6379/a.png' } };
     const messages = [{ role: 'user', content: [part] }];
     const ask = async (model: string) =>
@@ -167,7 +167,7 @@ describe('each preset, started with one variable', () => {
     expect(await ask(model)).toBe(200);
   });
 
-  it.each(DIALECTS)('takes thoughts out of the text for %s', async (dialect) => {
+  it.each(DIALECTS)('separates reasoning from the text for %s', async (dialect) => {
     const caller = callers[dialect];
     const { model } = UPSTREAMS.find(({ preset }) => preset.id === 'together')!;
     answer = { ...HELLO, text: `<think>I see.</think>\n\n${HELLO.text}` };
@@ -189,11 +189,11 @@ describe('each preset, started with one variable', () => {
     for (const stream of [false, true]) {
       await report.note(id, dialect, stream ? 'streamed' : 'whole', async () => {
         answer = HELLO;
-        const said = await caller.ask(model, stream);
-        expect(said).toMatchObject({
+        const reply = await caller.ask(model, stream);
+        expect(reply).toMatchObject({
           text: HELLO.text,
           end: caller.ends.stop,
-          // What is relayed is the vendor's own count; what is charged is in the log.
+          // The relayed usage is the vendor's own count; the charge is in the log.
           usage: id === 'xai' && dialect === 'chat' ? { input: 100 } : HELLO.usage,
           model,
         });
@@ -204,7 +204,7 @@ describe('each preset, started with one variable', () => {
         answer = PLACE;
         const shaped = await caller.ask(model, stream, FORMATS[dialect]);
         expect(JSON.parse(shaped.text)).toEqual({ city: 'Zürich' });
-        // Where the vendor knows no schemas it is told in words, and the caller of it.
+        // A vendor without schemas gets it as text, and the caller is notified.
         expect(String(server.calls.at(-1)!.body)).toContain('additionalProperties');
         const dropped = shaped.headers.get('x-gateway-dropped-params');
         expect(dropped === null).toBe(jsonSchema !== false);
@@ -217,7 +217,7 @@ describe('each preset, started with one variable', () => {
         const called = await caller.open(model, stream);
         expect(called.toolCalls.map(({ name }) => name)).toEqual(['get_weather', 'get_time']);
         answer = LAST_WORD;
-        const last = await caller.goOn(model, stream, [called]);
+        const last = await caller.answerTools(model, stream, [called]);
         expect(last.text).toBe(LAST_WORD.text);
       });
     }
@@ -228,7 +228,7 @@ describe('each preset, started with one variable', () => {
   });
 });
 
-/** What in a body the vendor does not know; undefined: nothing. */
+/** Returns a field of the body that the vendor does not know, if any. */
 function faultOf({ id, quirks = {} }: Preset, body: JsonObject): string | undefined {
   const { takes = [], refuses = [], streamOptions, outputLimitField = 'max_tokens' } = quirks;
   const known = new Set([...CHAT_FIELDS, ...takes, ...(OWN_FIELDS[id] ?? [])]);
@@ -244,9 +244,9 @@ function isUsage(usage: unknown): usage is { prompt_tokens: number; completion_t
   return typeof usage === 'object' && usage !== null;
 }
 
-/** An answer or a stream with each of its objects spelled otherwise. */
-function respell(body: Buffer, spell: (answer: JsonObject) => JsonObject): Buffer {
-  const again = (text: string): string => JSON.stringify(spell(JSON.parse(text) as JsonObject));
+/** Transforms each object of an answer or a stream. */
+function respell(body: Buffer, transform: (answer: JsonObject) => JsonObject): Buffer {
+  const again = (text: string): string => JSON.stringify(transform(JSON.parse(text) as JsonObject));
   const text = body.toString();
   if (text.startsWith('{')) return Buffer.from(again(text));
   return Buffer.from(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignedReceiptDto } from '../../src/features/customer/receipts/receipts.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {
@@ -12,14 +12,12 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { until } from '../support/until.js';
 
-jest.setTimeout(60_000);
-
 /** A thousand days ago and a thousand days ahead. */
 const [PAST, FUTURE] = [-1, 1].map((way) =>
   new Date(Date.now() + way * 86_400_000_000).toISOString().slice(0, 10),
 );
 
-/** In credits a token: 2 and 10, at flex 1 and 5, at priority 4 and 20; of long prompts twice as much. */
+/** In credits per token: 2 and 10, at flex 1 and 5, at priority 4 and 20; twice as much for long prompts. */
 const TIERS = {
   id: 'one/tiers',
   context_length: 1_000_000,
@@ -57,7 +55,7 @@ const CHANGED = {
 let fake: FakeOpenAi;
 let files: OperatorFiles;
 let gateway: BootedGateway;
-/** What was held while the vendor was at work. */
+/** Credits held during the vendor's work. */
 let held: number;
 
 beforeAll(async () => {
@@ -97,7 +95,7 @@ function answerWith(options: PoliteOptions): void {
   };
 }
 
-/** The receipt of an answer that has been read to its end. */
+/** Reads an answer to its end and returns its receipt. */
 async function receiptOf(answer: Promise<Response>): Promise<SignedReceiptDto['receipt']> {
   const response = await answer;
   const text = await response.text();
@@ -107,7 +105,7 @@ async function receiptOf(answer: Promise<Response>): Promise<SignedReceiptDto['r
   return ((await (await gateway.fetch(path)).json()) as SignedReceiptDto).receipt;
 }
 
-/** The least that is a PNG's beginning. */
+/** The smallest valid beginning of a PNG. */
 const PICTURE = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
 
 const MOST = 100;
@@ -118,11 +116,11 @@ const ask = (fields: object): Promise<Response> =>
     messages: [{ role: 'user', content: 'Hello' }],
     ...fields,
   });
-/** By the bound: "Hello" is 2 tokens and the message 8. */
+/** The token bound: "Hello" is 2 tokens and the message 8. */
 const BOUND = 10;
 
 describe('a service tier', () => {
-  // Comes first: later quotes estimate from the answers of this model.
+  // First, since later quotes estimate from answers of this model.
   it('is quoted at its price, with the hold as the worst case', async () => {
     const body = { model: TIERS.id, max_tokens: MOST, service_tier: 'flex' };
     const messages = [{ role: 'user', content: 'Hello' }];
@@ -133,7 +131,7 @@ describe('a service tier', () => {
   });
 
   it.each([
-    // asked, served, hold a token of the prompt and of the answer, charge of both
+    // requested, served, held per prompt token and output token, charged per prompt token and output token
     ['flex', 'flex', 2, 10, 1, 5],
     ['flex', 'default', 2, 10, 2, 10],
     ['priority', 'priority', 4, 20, 4, 20],
@@ -142,22 +140,22 @@ describe('a service tier', () => {
     ['auto', 'priority', 4, 20, 4, 20],
     [undefined, 'flex', 2, 10, 1, 5],
   ])(
-    'asked for as %s and served as %s is held for, charged and on the receipt, whole and streamed',
-    async (asked, served, holdIn, holdOut, chargeIn, chargeOut) => {
+    'requested as %s and served as %s is held, charged and on the receipt, whole and streamed',
+    async (requested, served, holdIn, holdOut, chargeIn, chargeOut) => {
       answerWith({ promptTokens: 8, completionTokens: 6, ...(served && { tier: served }) });
       for (const stream of [false, true]) {
-        const { charge, prices } = await receiptOf(ask({ service_tier: asked, stream }));
+        const { charge, prices } = await receiptOf(ask({ service_tier: requested, stream }));
         expect(held).toBe(BOUND * holdIn + MOST * holdOut);
         expect(charge).toMatchObject({ cost: 8 * chargeIn + 6 * chargeOut, shortfall: 0 });
-        const paid = served ?? asked;
+        const paid = served ?? requested;
         expect(prices?.served_as).toBe(paid === 'default' ? undefined : paid);
-        expect(fake.calls.at(-1)!.body.service_tier).toBe(asked);
+        expect(fake.calls.at(-1)!.body.service_tier).toBe(requested);
       }
     },
   );
 
   it.each([false, true])(
-    'of a prompt of 300,000 tokens costs by both (stream: %s)',
+    'of a prompt of 300,000 tokens costs the combined price (stream: %s)',
     async (stream) => {
       answerWith({ promptTokens: 300_000, completionTokens: 6, tier: 'priority' });
       const messages = [{ role: 'user', content: 'four '.repeat(300_000) }];
@@ -167,7 +165,7 @@ describe('a service tier', () => {
     },
   );
 
-  it('that nobody asked for takes no more than was held', async () => {
+  it('that was not requested costs no more than the hold', async () => {
     answerWith({ promptTokens: BOUND, completionTokens: MOST, tier: 'priority' });
     const { charge } = await receiptOf(ask({}));
     expect(charge).toMatchObject({ cost: 20 + 1_000, shortfall: 20 + 1_000 });
@@ -188,7 +186,7 @@ describe('a service tier', () => {
     expect(prices?.served_as).toBe('flex');
   });
 
-  it('without a price is refused with those that have one, and costs nothing', async () => {
+  it('without a price is rejected with the alternatives, and costs nothing', async () => {
     const response = await ask({ service_tier: 'scale' });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -197,7 +195,7 @@ describe('a service tier', () => {
     expect(fake.calls).toHaveLength(0);
   });
 
-  it('is not asked for where max_cost is less than it could come to', async () => {
+  it('is not called when max_cost is less than its worst case', async () => {
     const response = await ask({ service_tier: 'priority', max_cost: 1_500 });
     expect(response.status).toBe(402);
     answerWith({ promptTokens: 8, completionTokens: 6, tier: 'flex' });
@@ -214,23 +212,23 @@ describe('a region', () => {
   };
 
   it.each([
-    // asked, served, hold a token of the prompt (all of it written to the cache) and of the answer, charge of both
+    // requested, served, held per prompt token (all of it written to the cache) and output token, charged per token
     ['us', 'us', 6.875, 27.5, 5.5, 27.5],
     ['us', 'global', 6.875, 27.5, 5, 25],
     [undefined, 'us', 6.25, 25, 5.5, 27.5],
   ])(
-    'asked for as %s and served as %s is held for and charged',
-    async (asked, served, holdIn, holdOut, chargeIn, chargeOut) => {
+    'requested as %s and served as %s is held and charged',
+    async (requested, served, holdIn, holdOut, chargeIn, chargeOut) => {
       fake.answer = async (call, response) => {
         await noteHold();
-        expect(call.body.inference_geo).toBe(asked);
+        expect(call.body.inference_geo).toBe(requested);
         sendJson(response, 200, {
           ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-opus-4-6' },
           ...{ content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' },
           usage: { input_tokens: 8, output_tokens: 6, inference_geo: served },
         });
       };
-      const answer = gateway.post('/v1/messages', { ...body, inference_geo: asked });
+      const answer = gateway.post('/v1/messages', { ...body, inference_geo: requested });
       const { charge, prices } = await receiptOf(answer);
       expect(charge.cost).toBe(Math.ceil(8 * chargeIn + 6 * chargeOut));
       expect(held).toBe(Math.ceil(BOUND * holdIn + MOST * holdOut));
@@ -238,20 +236,20 @@ describe('a region', () => {
     },
   );
 
-  it('without a price is refused with those that have one', async () => {
+  it('without a price is rejected with the alternatives', async () => {
     const response = await gateway.post('/v1/messages', { ...body, inference_geo: 'eu' });
     expect(response.status).toBe(400);
     expect(await response.text()).toMatch(/"code":400,"param":"inference_geo"/);
   });
 });
 
-describe('the size of a picture', () => {
+describe('the size of an image', () => {
   it.each([
     [{ size: '1024x1024', quality: 'low' }, 10_000],
     [{ size: '1024x1536', quality: 'high' }, 200_000],
     [{ size: '2048x2048' }, 200_000],
     [{}, 200_000],
-  ])('of %j is held for, charged and on the receipt', async (fields, credits) => {
+  ])('%j is held, charged and on the receipt', async (fields, credits) => {
     fake.answer = async (_call, response) => {
       await noteHold();
       sendJson(response, 200, { created: 1, data: [{ b64_json: PICTURE }, { b64_json: PICTURE }] });
@@ -270,7 +268,7 @@ describe('the size of a picture', () => {
 });
 
 describe('GET /v1/models', () => {
-  it('shows tiers, sizes and changes beside the four prices', async () => {
+  it('shows tiers, sizes and price changes next to the four prices', async () => {
     const of = async (id: string) => (await gateway.fetch(`/v1/models/${id}`)).json();
     const four = { prompt: '0.000002', completion: '0.00001', request: '0', image: '0' };
     expect(await of(TIERS.id)).toMatchObject({
@@ -286,13 +284,13 @@ describe('GET /v1/models', () => {
     });
   });
 
-  it('has the price that is charged', async () => {
+  it('shows the charged price', async () => {
     answerWith({ promptTokens: 8, completionTokens: 6 });
     const { charge } = await receiptOf(ask({ model: CHANGED.id }));
     expect(charge.cost).toBe(8 * 3 + 6 * 10);
   });
 });
 
-it('the books add up', async () => {
+it('the books balance', async () => {
   expect(await findLedgerFaults(gateway.database)).toEqual([]);
 });

@@ -30,9 +30,9 @@ async function refusalOf(response: Response): Promise<[number, string, string]> 
   return [response.status, error.type, error.param];
 }
 
-describe('a request of a tenant with its own credential', () => {
+describe('a request of a tenant with a BYOK credential', () => {
   it.each([false, true])(
-    'goes out with its key and is charged the fee (stream: %s)',
+    'is sent with its key and charged the fee (stream: %s)',
     async (stream) => {
       const tenant = await newTenant();
       const own = vendorKey();
@@ -88,7 +88,7 @@ describe('a request of a tenant with its own credential', () => {
     });
   });
 
-  it('covers embeddings as well', async () => {
+  it('works for embeddings as well', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     await store(tenant.key, { provider: 'one', key: own });
@@ -106,7 +106,7 @@ describe('a request of a tenant with its own credential', () => {
     expect(keysSeen()).toEqual([`Bearer ${own}`]);
   });
 
-  it('may name things in its own account, which shared capacity refuses', async () => {
+  it('may refer to objects in its own account, which shared capacity rejects', async () => {
     const tenant = await newTenant();
     const fields = { service_tier: 'priority' };
     expect(await refusalOf(await ask(tenant.key, fields))).toEqual([
@@ -124,7 +124,7 @@ describe('a request of a tenant with its own credential', () => {
   });
 });
 
-describe('what only an account of its own may be asked for', () => {
+describe('fields for BYOK accounts only', () => {
   const message: FakeAnswer = (_call, response) =>
     sendJson(response, 200, {
       id: 'msg_1',
@@ -142,7 +142,7 @@ describe('what only an account of its own may be asked for', () => {
     messages: [{ role: 'user', content: 'Hello' }],
   };
 
-  it('reaches the vendor with headers and all', async () => {
+  it('reach the vendor, including headers', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     byKey.set(own, message);
@@ -155,7 +155,7 @@ describe('what only an account of its own may be asked for', () => {
     expect(accounts.fake.calls[0]!.headers).toMatchObject({ ...headers, 'x-api-key': own });
   });
 
-  it('is refused where a vendor of another dialect would not understand it', async () => {
+  it('are rejected when a vendor of another dialect would not understand them', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     byKey.set(own, message);
@@ -171,7 +171,7 @@ describe('what only an account of its own may be asked for', () => {
 });
 
 describe('a provider that the operator has not configured', () => {
-  it('serves the tenant that has an account with it, and is listed for nobody else', async () => {
+  it('serves the tenant with an account there, and is listed for that tenant only', async () => {
     const [owner, other] = [await newTenant(), await newTenant()];
     const own = vendorKey();
     await store(owner.key, { provider: 'openai', key: own });
@@ -213,7 +213,7 @@ describe('a provider that the operator has not configured', () => {
     }
   });
 
-  it('is offered with what it asks of an account', async () => {
+  it('is offered with the fields of an account', async () => {
     const tenant = await newTenant();
     const response = await accounts.gateway.fetch(`${CREDENTIALS}/providers`, {
       headers: as(tenant.key),
@@ -227,7 +227,7 @@ describe('a provider that the operator has not configured', () => {
     });
   });
 
-  it('is reached at the address that the tenant has with it', async () => {
+  it('is called at the address of the tenant’s account', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     const endpoint = new URL(accounts.fake.baseUrl).origin;
@@ -241,7 +241,7 @@ describe('a provider that the operator has not configured', () => {
   });
 });
 
-describe('a credential that fails', () => {
+describe('a failing credential', () => {
   const refused: [string, FakeAnswer][] = [
     ['401', errorAnswer(401, { message: 'Incorrect API key provided' })],
     ['402', errorAnswer(402, { message: 'pay' })],
@@ -249,7 +249,7 @@ describe('a credential that fails', () => {
     ['an exhausted quota', errorAnswer(429, { message: 'quota', code: 'insufficient_quota' })],
   ];
 
-  it.each(refused)('with %s is told as such, and shared capacity stays out', async (_name, bad) => {
+  it.each(refused)('with %s is reported as such, without shared capacity', async (_name, bad) => {
     const tenant = await newTenant();
     const own = vendorKey();
     byKey.set(own, bad);
@@ -268,7 +268,7 @@ describe('a credential that fails', () => {
     });
   });
 
-  it.each(refused)('with %s is followed by shared capacity where it may', async (_name, bad) => {
+  it.each(refused)('with %s falls back to shared capacity if allowed', async (_name, bad) => {
     const tenant = await newTenant();
     const own = vendorKey();
     byKey.set(own, bad);
@@ -283,7 +283,7 @@ describe('a credential that fails', () => {
     });
   });
 
-  it('leaves the models of a chain that the caller names beside it', async () => {
+  it('falls back to further models that the caller names', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     byKey.set(own, errorAnswer(401, { message: 'no' }));
@@ -295,7 +295,7 @@ describe('a credential that fails', () => {
     expect([answer.status, answer.headers.get('x-gateway-provider')]).toEqual([200, 'one']);
   });
 
-  it('never takes the provider from others, however often it fails', async () => {
+  it('never pauses the provider for others, however often it fails', async () => {
     const [owner, other] = [await newTenant(), await newTenant()];
     const own = vendorKey();
     byKey.set(own, errorAnswer(401, { message: 'no' }));
@@ -305,7 +305,7 @@ describe('a credential that fails', () => {
     expect(metrics).toMatch(/^gateway_routes_cooling 0$/m);
     expect(metrics).toMatch(/^gateway_own_routes_cooling [1-9]\d*$/m);
     for (let times = 0; times < 5; times++) expect((await ask(other.key)).status).toBe(200);
-    // And a credential that is stored anew does not wait for the old one's pause.
+    // A replaced credential does not wait for the old one's cooldown.
     const better = vendorKey();
     await store(owner.key, { provider: 'one', key: better });
     accounts.fake.calls.length = 0;
@@ -313,7 +313,7 @@ describe('a credential that fails', () => {
     expect(keysSeen()).toEqual([`Bearer ${better}`]);
   });
 
-  it('at an address of its own takes the provider from nobody either', async () => {
+  it('with its own address does not pause the provider for others either', async () => {
     const [owner, other] = [await newTenant(), await newTenant()];
     const settings = { endpoint: 'http://127.0.0.1:9' };
     await store(owner.key, { provider: 'azure', key: vendorKey(), settings });
@@ -335,18 +335,18 @@ describe('storing a credential', () => {
   it.each<[string, unknown, string]>([
     ['no provider', { key: 'long-enough' }, 'provider'],
     ['an unknown provider', { provider: 'nobody', key: 'long-enough' }, 'provider'],
-    ['one without accounts', { provider: 'sandbox', key: 'long-enough' }, 'provider'],
+    ['a provider without accounts', { provider: 'sandbox', key: 'long-enough' }, 'provider'],
     ['a server without keys', { provider: 'keyless', key: 'long-enough' }, 'provider'],
     ['a name of Object', { provider: 'constructor', key: 'long-enough' }, 'provider'],
     ['no key', { provider: 'one' }, 'key'],
-    ['a key that is none', { provider: 'one', key: { a: 1 } }, 'key'],
+    ['a key of another type', { provider: 'one', key: { a: 1 } }, 'key'],
     ['an empty key', { provider: 'one', key: '' }, 'key'],
     ['a line break', { provider: 'one', key: 'long-enough\r\nx-a: b' }, 'key'],
     ['a key beyond ASCII', { provider: 'one', key: 'löng-enough' }, 'key'],
     ['10,000 characters', { provider: 'one', key: 'k'.repeat(10_000) }, 'key'],
     ['a long name', { provider: 'one', key: 'long-enough', name: 'n'.repeat(10_000) }, 'name'],
     [
-      'a word for a flag',
+      'a string for a flag',
       { provider: 'one', key: 'long-enough', allow_shared_fallback: 'yes' },
       'allow_shared_fallback',
     ],
@@ -358,12 +358,16 @@ describe('storing a credential', () => {
       'requests_per_minute',
     ],
     [
-      'a word for tokens',
+      'a string for tokens',
       { provider: 'one', key: 'long-enough', tokens_per_minute: '5' },
       'tokens_per_minute',
     ],
     ['an unknown field', { provider: 'one', key: 'long-enough', tenant_id: 'x' }, 'tenant_id'],
-    ['settings that are none', { provider: 'one', key: 'long-enough', settings: [1] }, 'settings'],
+    [
+      'settings of another type',
+      { provider: 'one', key: 'long-enough', settings: [1] },
+      'settings',
+    ],
     [
       'an unknown setting',
       { provider: 'one', key: 'long-enough', settings: { base_url: 'https://a.example' } },
@@ -372,7 +376,7 @@ describe('storing a credential', () => {
     ['no endpoint', azure, 'settings.endpoint'],
     ['a path', { ...azure, settings: { endpoint: 'https://a.example/b' } }, 'settings.endpoint'],
     [
-      'a name in the address',
+      'a user in the address',
       { ...azure, settings: { endpoint: 'https://u:p@a.example' } },
       'settings.endpoint',
     ],
@@ -391,7 +395,7 @@ describe('storing a credential', () => {
       'settings.location',
     ],
     ['JSON of another kind', { ...vertex, key: '{"type":"external_account"}' }, 'key'],
-  ])('is refused with %s', async (_name, body, param) => {
+  ])('is rejected with %s', async (_name, body, param) => {
     const answer = await accounts.gateway.post(CREDENTIALS, body);
     expect(await refusalOf(answer)).toEqual([400, 'invalid_request_error', param]);
   });
@@ -435,16 +439,16 @@ describe('storing a credential', () => {
   });
 });
 
-describe('a key that is tried when it is stored', () => {
+describe('a key that is tested when it is stored', () => {
   const listed: FakeAnswer = (_call, response) =>
     sendJson(response, 200, { data: [{ id: 'a' }, { id: 'embedding' }] });
 
-  it('is stored with what the vendor said of it, unless the vendor refuses it', async () => {
+  it('is stored with the vendor’s response, unless the vendor rejects it', async () => {
     const tenant = await newTenant();
-    const [good, bad, away] = [vendorKey(), vendorKey(), vendorKey()];
+    const [good, bad, unreachable] = [vendorKey(), vendorKey(), vendorKey()];
     byKey.set(good, listed);
     byKey.set(bad, errorAnswer(401));
-    byKey.set(away, errorAnswer(500));
+    byKey.set(unreachable, errorAnswer(500));
     const send = (key: string, fields: object, query = ''): Promise<Response> =>
       accounts.gateway.post(
         CREDENTIALS + query,
@@ -474,11 +478,11 @@ describe('a key that is tried when it is stored', () => {
     expect(await (await send(good, { check: true })).json()).toMatchObject({
       check: { status: 'ok', detail: expect.stringContaining('takes the key'), models: 2 },
     });
-    expect(await (await send(away, {}, '?check=true')).json()).toMatchObject({
+    expect(await (await send(unreachable, {}, '?check=true')).json()).toMatchObject({
       check: { status: 'unreachable', detail: expect.stringContaining('(500)'), models: null },
     });
     const count = accounts.fake.calls.length;
-    // What the body says counts for more.
+    // The body has precedence.
     for (const answer of [await send(bad, { check: false }, '?check=true'), await send(bad, {})]) {
       expect([answer.status, await answer.json()]).toEqual([
         201,
@@ -488,7 +492,7 @@ describe('a key that is tried when it is stored', () => {
     expect(accounts.fake.calls).toHaveLength(count);
   });
 
-  it('is tried unless the caller says otherwise, where keys of the operator are tried too', async () => {
+  it('is tested by default where keys of the operator are tested too', async () => {
     const path = '/v1/admin/providers';
     byKey.set(OPERATOR_KEY, listed);
     const checking = await boot({
@@ -526,8 +530,8 @@ describe('a key that is tried when it is stored', () => {
       const body = { provider: 'one', key: bad };
       const refused = await checking.post(CREDENTIALS, body, as(tenant.key));
       expect(await refusalOf(refused)).toEqual([400, 'invalid_provider_key', 'key']);
-      const kept = await checking.post(CREDENTIALS, { ...body, check: false }, as(tenant.key));
-      expect(kept.status).toBe(201);
+      const stored = await checking.post(CREDENTIALS, { ...body, check: false }, as(tenant.key));
+      expect(stored.status).toBe(201);
     } finally {
       await checking.close();
     }
@@ -535,7 +539,7 @@ describe('a key that is tried when it is stored', () => {
 });
 
 describe('several credentials with one provider', () => {
-  it('share the requests by their limits, and tell how long to wait when they are spent', async () => {
+  it('share requests by their limits, and return a retry time when they are used up', async () => {
     const tenant = await newTenant();
     const change = (id: string, body: object, key = tenant.key): Promise<Response> =>
       accounts.gateway.fetch(`${CREDENTIALS}/${id}`, {
@@ -565,8 +569,8 @@ describe('several credentials with one provider', () => {
     const seconds = Number(refused.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(61);
-    const told = await refused.text();
-    for (const key of [first, second]) expect(told).not.toContain(key.slice(8));
+    const text = await refused.text();
+    for (const key of [first, second]) expect(text).not.toContain(key.slice(8));
     expect(keysSeen()).toHaveLength(3);
 
     expect((await change(id, { requests_per_minute: null })).status).toBe(200);
@@ -597,7 +601,7 @@ describe('several credentials with one provider', () => {
 });
 
 describe('a change', () => {
-  it('holds for the next request, also a deletion', async () => {
+  it('applies to the next request, also a deletion', async () => {
     const tenant = await newTenant();
     await (await ask(tenant.key)).text();
     const own = vendorKey();
@@ -616,7 +620,7 @@ describe('a change', () => {
     ]);
   });
 
-  it('can be tried by a real call before it is made and afterwards, which tells no key', async () => {
+  it('can be tested with a real call before and after it, without revealing keys', async () => {
     const tenant = await newTenant();
     const [good, bad] = [vendorKey(), vendorKey()];
     byKey.set(good, (_, response) => sendJson(response, 200, { data: [{ id: 'a' }] }));
@@ -645,7 +649,7 @@ describe('a change', () => {
     expect(foreign.status).toBe(404);
   });
 
-  it('holds on another instance within a second, by whose rules it is used', async () => {
+  it('applies on another instance within a second, under that instance’s rules', async () => {
     const tenant = await newTenant();
     const other = await boot({
       GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey,
@@ -668,7 +672,7 @@ describe('a change', () => {
       await (await askOther()).text();
       expect(keysSeen()).toEqual([`Bearer ${own}`]);
 
-      // What was stored under other rules may still not lead inside.
+      // A credential stored under other rules still cannot lead to an internal address.
       accounts.fake.calls.length = 0;
       const inside = await other.post(
         '/v1/chat/completions',
@@ -690,7 +694,7 @@ describe('a change', () => {
     }
   });
 
-  it('outlives a start', async () => {
+  it('survives a restart', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     await store(tenant.key, { provider: 'one', key: own });
@@ -705,7 +709,7 @@ describe('a change', () => {
     }
   });
 
-  it('is of no use when it was encrypted with another secret, and does not fall to shared capacity', async () => {
+  it('is useless when encrypted with another secret, and does not fall back to shared capacity', async () => {
     const tenant = await newTenant();
     const { id } = await store(tenant.key, { provider: 'one', key: vendorKey() });
     const another = loadSettings({ GATEWAY_SECRET: 'another-secret-of-at-least-32-characters' });
@@ -725,8 +729,8 @@ describe('a change', () => {
   });
 });
 
-describe('who may do what', () => {
-  it('knows nobody without a good key, and nothing of another tenant', async () => {
+describe('access to credentials', () => {
+  it('requires a valid key, and shows nothing of another tenant', async () => {
     const [owner, other] = [await newTenant(), await newTenant()];
     const { id } = await store(owner.key, { provider: 'one', key: vendorKey() });
     const revoked = await accounts.access.makeKey({ tenantId: owner.id });
@@ -752,14 +756,17 @@ describe('who may do what', () => {
       expect(await answers[0]!.text()).not.toContain(id);
     }
     for (const path of [`${CREDENTIALS}/no-uuid`, `${CREDENTIALS}/${randomUUID()}`]) {
-      const gone = await accounts.gateway.fetch(path, { method: 'DELETE', headers: as(owner.key) });
-      expect(await refusalOf(gone)).toEqual([404, 'not_found_error', 'id']);
+      const deleted = await accounts.gateway.fetch(path, {
+        method: 'DELETE',
+        headers: as(owner.key),
+      });
+      expect(await refusalOf(deleted)).toEqual([404, 'not_found_error', 'id']);
     }
     const byManagement = await Promise.all(requests(owner.managementKey));
     expect(byManagement.map(({ status }) => status)).toEqual([200, 400, 200]);
   });
 
-  it('lets management keys alone change anything where that is set', async () => {
+  it('restricts changes to management keys if configured', async () => {
     const tenant = await newTenant();
     const strict = await boot({
       GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey,
@@ -777,20 +784,20 @@ describe('who may do what', () => {
 });
 
 describe('a key of a tenant', () => {
-  it('is in no answer, no log and no metric, though the vendor repeats it', async () => {
+  it('is in no answer, log or metric, even if the vendor repeats it', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
     byKey.set(own, errorAnswer(400, { message: `bad key ${own}`, param: `messages ${own}` }));
     await store(tenant.key, { provider: 'one', key: own });
-    const told = [await (await ask(tenant.key)).text()];
+    const texts = [await (await ask(tenant.key)).text()];
     byKey.set(own, errorAnswer(500, { message: own }));
-    told.push(await (await ask(tenant.key, { stream: true })).text());
-    told.push(await (await fetch(`${accounts.gateway.url}/metrics`)).text());
+    texts.push(await (await ask(tenant.key, { stream: true })).text());
+    texts.push(await (await fetch(`${accounts.gateway.url}/metrics`)).text());
     for (const path of [CREDENTIALS, '/v1/customer/logs', '/v1/models']) {
-      told.push(await (await accounts.gateway.fetch(path, { headers: as(tenant.key) })).text());
+      texts.push(await (await accounts.gateway.fetch(path, { headers: as(tenant.key) })).text());
     }
-    expect(told.join('\n')).toContain('[redacted]');
+    expect(texts.join('\n')).toContain('[redacted]');
     expect(logged.join('\n')).toContain('with credential');
-    for (const text of [...told, ...logged]) expect(text).not.toContain(own.slice(8));
+    for (const text of [...texts, ...logged]) expect(text).not.toContain(own.slice(8));
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { awaitRoomInThisMinute, keyWithLimit } from '../support/room-in-minute.js';
 
-describe('the limit of requests per minute', () => {
+describe('the rate limit per minute', () => {
   let gateway: BootedGateway;
 
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe('the limit of requests per minute', () => {
     await gateway.close();
   });
 
-  it('is told with every answer after the key check, and refuses what exceeds it', async () => {
+  it('is in every answer after the key check, and refuses requests above it', async () => {
     const headers = await keyWithLimit(gateway, 2);
     await awaitRoomInThisMinute();
     const resetAt = String((Math.floor(Date.now() / 60_000) + 1) * 60);
@@ -38,7 +38,7 @@ describe('the limit of requests per minute', () => {
     });
   });
 
-  it('counts neither catalogue nor customer calls, which do not tell it', async () => {
+  it('does not apply to catalogue and customer calls, which do not show it', async () => {
     const headers = await keyWithLimit(gateway, 1);
     for (const path of ['/v1/models', '/v1/customer/api-keys']) {
       const answer = await gateway.fetch(path, { headers });
@@ -47,7 +47,7 @@ describe('the limit of requests per minute', () => {
     expect((await ask(headers, 'sandbox/echo')).status).toBe(200);
   });
 
-  it('is not told to callers without a key', async () => {
+  it('is not shown to callers without a key', async () => {
     const answer = await ask({ authorization: 'Bearer sk-unknown' }, 'sandbox/echo');
     expect([answer.status, limitsOf(answer)]).toEqual([401, [null, null, null]]);
   });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   KeySetDto,
   SignedReceiptDto,
@@ -17,13 +17,11 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 import { form, wave } from '../support/uploads.js';
 
-jest.setTimeout(60_000);
-
 const RECEIPTS = '/v1/customer/receipts';
 const KEYS = '/.well-known/jwks.json';
 const CHAT = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'one two three' }] };
 
-/** Of the sandbox, with prices like those of models that take long prompts. */
+/** A sandbox model with prices for long prompts. */
 const LONG = {
   id: 'sandbox/long',
   context_length: 1_000_000,
@@ -62,7 +60,7 @@ async function keySet(by = gateway): Promise<KeySetDto> {
   return (await (await fetch(by.url + KEYS)).json()) as KeySetDto;
 }
 
-/** Runs a script of the docs as it stands. */
+/** Runs a script of the documentation unchanged. */
 function run(script: string, input: string, ...files: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const paths = [join('docs', script), ...files];
@@ -73,7 +71,7 @@ function run(script: string, input: string, ...files: string[]): Promise<string>
   });
 }
 
-/** Checks a receipt with the scripts, and against the log. */
+/** Checks a receipt with the scripts and against the log. */
 async function check(signed: SignedReceiptDto): Promise<void> {
   const files = [join(folder, 'receipt.json'), join(folder, 'jwks.json')];
   await writeFile(files[0]!, JSON.stringify(signed));
@@ -129,7 +127,7 @@ const KINDS: [string, () => Promise<Response>, object][] = [
 ];
 
 describe(`GET ${RECEIPTS}/{request_id}`, () => {
-  it.each(KINDS)('says what a request to %s cost and why', async (endpoint, send, usage) => {
+  it.each(KINDS)('explains the cost of a request to %s', async (endpoint, send, usage) => {
     const signed = await receiptOf(await idOf(send()));
     await check(signed);
     const { request, charge, prices } = signed.receipt;
@@ -144,7 +142,7 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
     [300_000, true, 4, 15],
     [100_000, false, 2, 10],
   ])(
-    'says what a prompt of %d tokens cost by its length (stream: %s)',
+    'explains the cost of a prompt of %d tokens by its length (stream: %s)',
     async (tokens, stream, ...prices) => {
       const messages = [{ role: 'user', content: `3 words ${'four '.repeat(tokens)}` }];
       const id = await idOf(
@@ -158,7 +156,7 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
     },
   );
 
-  it('holds no content', async () => {
+  it('contains no content', async () => {
     const body = { ...CHAT, messages: [{ role: 'user', content: 'planted-marker' }] };
     const signed = await receiptOf(await idOf(gateway.post('/v1/chat/completions', body)));
     expect(JSON.stringify(signed.receipt)).not.toContain('planted-marker');
@@ -184,7 +182,7 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
     });
   });
 
-  it('adds up for a caller who left, whose usage is an estimate', async () => {
+  it('adds up for a disconnected caller, whose usage is an estimate', async () => {
     const leaving = new AbortController();
     const words = 'many words '.repeat(2_000);
     const body = { model: 'sandbox/words', messages: [{ role: 'user', content: words }] };
@@ -199,7 +197,7 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
     await check(await receiptOf(response.headers.get('x-request-id')!));
   });
 
-  it('shows what was given back', async () => {
+  it('shows refunds', async () => {
     const { database } = testDatabase;
     const requestId = await idOf(gateway.post('/v1/chat/completions', CHAT));
     await receiptOf(requestId);
@@ -212,7 +210,7 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
     expect(charge.net).toBe(charge.cost - 2);
   });
 
-  it('says of rows of before that their prices were not kept', async () => {
+  it('says of old rows that their prices were not stored', async () => {
     const { requestId } = await insertRequestLogRow(testDatabase.database, gateway.tenantId);
     const { receipt } = await receiptOf(requestId);
     expect(receipt).toMatchObject({ prices: null, charge: { lines: null, sum: null, cost: 20 } });
@@ -240,44 +238,47 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
 
 describe('prices that change', () => {
   let files: OperatorFiles;
-  let dearer: BootedGateway;
+  let withHigherPrices: BootedGateway;
 
   beforeAll(async () => {
     files = await writeOperatorFiles({}, [
       { id: 'sandbox/echo', pricing: { prompt: '0.00007', completion: '0.00009' } },
     ]);
     const environment = { ...files.environment, GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey };
-    dearer = await bootGateway(environment, { database: testDatabase });
+    withHigherPrices = await bootGateway(environment, { database: testDatabase });
   });
   afterAll(async () => {
-    await dearer.close();
+    await withHigherPrices.close();
     await files.remove();
   });
 
   it('are those of the settlement on each receipt, whichever instance signs it', async () => {
     const before = await idOf(gateway.post('/v1/chat/completions', CHAT));
-    const after = await idOf(dearer.post('/v1/chat/completions', CHAT));
-    const [cheap, dear] = [await receiptOf(before, dearer), await receiptOf(after, gateway)];
+    const after = await idOf(withHigherPrices.post('/v1/chat/completions', CHAT));
+    const [cheap, expensive] = [
+      await receiptOf(before, withHigherPrices),
+      await receiptOf(after, gateway),
+    ];
     await check(cheap);
-    await check(dear);
+    await check(expensive);
     expect(cheap.receipt.prices?.usd).toMatchObject({ prompt: '0.000001' });
-    expect(dear.receipt.prices?.usd).toMatchObject({ prompt: '0.00007' });
-    expect(dear.receipt.charge.cost).toBeGreaterThan(cheap.receipt.charge.cost * 20);
+    expect(expensive.receipt.prices?.usd).toMatchObject({ prompt: '0.00007' });
+    expect(expensive.receipt.charge.cost).toBeGreaterThan(cheap.receipt.charge.cost * 20);
   });
 
-  it('are written down with their first settlement, and never again', async () => {
+  it('are stored with their first settlement, and never again', async () => {
     const sheets = async () => {
       const sql = 'SELECT id, first_used_at FROM price_sheets ORDER BY id';
       return (await testDatabase.database.query(sql)).rows;
     };
     const known = await sheets();
-    await receiptOf(await idOf(dearer.post('/v1/chat/completions', CHAT)));
+    await receiptOf(await idOf(withHigherPrices.post('/v1/chat/completions', CHAT)));
     expect(await sheets()).toEqual(known);
   });
 });
 
 describe(`GET ${KEYS}`, () => {
-  it('needs no key and may be kept for a while', async () => {
+  it('needs no key and may be cached for a while', async () => {
     const response = await fetch(gateway.url + KEYS);
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -285,7 +286,7 @@ describe(`GET ${KEYS}`, () => {
     expect(Object.keys((JSON.parse(text) as KeySetDto).keys[0]!)).not.toContain('d');
   });
 
-  it('lists the key of before after a rotation, with which no more is signed', async () => {
+  it('lists the previous key after a rotation, without signing with it', async () => {
     const requestId = await idOf(gateway.post('/v1/chat/completions', CHAT));
     const old = await receiptOf(requestId);
     const { keys: before } = await keySet();
@@ -310,7 +311,7 @@ describe(`GET ${KEYS}`, () => {
     await check(await receiptOf(requestId));
   });
 
-  it('refuses what was changed after it was signed', async () => {
+  it('rejects receipts that were changed after signing', async () => {
     const signed = await receiptOf(await idOf(gateway.post('/v1/chat/completions', CHAT)));
     const [header, , signature] = signed.jws.split('.');
     const forged = Buffer.from(JSON.stringify({ ...signed.receipt, version: 2 }));

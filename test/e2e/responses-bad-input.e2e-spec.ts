@@ -4,7 +4,7 @@ import { Refusals, refusalSettings } from '../support/refusals.js';
 
 const PATH = '/v1/responses';
 
-/** Fields beside a good model and input, and the field that the refusal names. */
+/** Fields added to a valid request, and the field that the refusal names. */
 const BAD: [object, string][] = [
   [{ model: undefined }, 'model'],
   [{ model: 'echo' }, 'model'],
@@ -97,7 +97,7 @@ describe('POST /v1/responses with bad bodies', () => {
     await gateway.close();
   });
 
-  it.each(BAD)('refuses %j, naming %s', async (fields, param) => {
+  it.each(BAD)('rejects %j, naming %s', async (fields, param) => {
     const body = { model: 'sandbox/echo', input: 'Hello', ...fields };
     await refusals.expectRefused(() => gateway.post(PATH, body), 400, param);
   });
@@ -108,11 +108,11 @@ describe('POST /v1/responses with bad bodies', () => {
     ['/v1/responses/resp_x/input_items?limit=101', 'limit'],
     ['/v1/responses/resp_x/input_items?order=up', 'order'],
     ['/v1/responses/resp_x/input_items?page=1', 'page'],
-  ])('refuses GET %s, naming %s', async (path, param) => {
+  ])('rejects GET %s, naming %s', async (path, param) => {
     await refusals.expectRefused(() => gateway.fetch(path), 400, param);
   });
 
-  it('takes fields that it does not know, and null for what is not set', async () => {
+  it('accepts unknown fields, and null for unset ones', async () => {
     const nothing = Object.fromEntries(
       ['instructions', 'tools', 'text', 'reasoning', 'metadata', 'store', 'conversation'].map(
         (name) => [name, null],

@@ -12,7 +12,7 @@ import {
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** As a caller sends it who leaves out all that may be left out. */
+/** A tool without its optional fields. */
 const WEATHER = {
   type: 'function',
   name: 'get_weather',
@@ -39,7 +39,7 @@ interface Check {
   outputType: string;
 }
 
-/** What the public compliance suite of the dialect asks of a service; the same questions in our words. */
+/** The checks of the dialect's public compliance suite, with our own texts. */
 const CHECKS: Record<string, Check> = {
   'a basic response': {
     body: { input: [message('user', 'Say hello in three words.')] },
@@ -139,9 +139,9 @@ describe('a response object', () => {
   });
 
   it.each(['openai', 'anthropic'])(
-    'of %s repeats what was asked for, and is read again as it was sent',
+    'of %s repeats the request options, and is retrieved unchanged',
     async (vendor) => {
-      const asked = {
+      const options = {
         temperature: 0.4,
         top_p: 0.9,
         safety_identifier: 'user-7',
@@ -151,9 +151,9 @@ describe('a response object', () => {
         metadata: { a: 'b' },
         tools: [{ ...WEATHER, strict: true }],
       };
-      const response = await ask(vendor, { input: 'Hi', ...asked }, TEXT);
+      const response = await ask(vendor, { input: 'Hi', ...options }, TEXT);
       const resource = responseResource.parse(await response.json());
-      expect(resource).toMatchObject(asked);
+      expect(resource).toMatchObject(options);
       const stored = await fleet.gateway.fetch(`/v1/responses/${resource.id}`);
       expect(await stored.json()).toMatchObject(resource);
     },

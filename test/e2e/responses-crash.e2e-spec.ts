@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const API_KEY = 'sk-responses-crash-key-01';
 const CONVERSATIONS = 12;
@@ -12,11 +13,11 @@ const KILLS = 2;
 
 interface Turn {
   id: string;
-  /** What the sandbox was sent and has said in all. */
+  /** Words that the sandbox has received and sent so far. */
   words: number;
 }
 
-describe('a service that is killed between the turns of conversations', () => {
+describe('a service killed between the turns of conversations', () => {
   let database: TestDatabase;
   let dataDirectory: string;
   let gateway: SpawnedGateway | undefined;
@@ -43,11 +44,11 @@ describe('a service that is killed between the turns of conversations', () => {
       GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
       GATEWAY_SANDBOX: 'true',
-      // The weaker of the two settings: what is stored must not depend on it.
+      // The weaker of the two settings: stored responses must not depend on it.
       GATEWAY_SETTLE: 'after-response',
     });
 
-  /** The next turn, streamed; undefined when its end did not arrive. */
+  /** Sends the next turn as a stream; undefined when its end did not arrive. */
   const speak = async (url: string, last: Turn | undefined): Promise<Turn | undefined> => {
     try {
       const answer = await fetch(`${url}/v1/responses`, {
@@ -72,29 +73,29 @@ describe('a service that is killed between the turns of conversations', () => {
     }
   };
 
-  it('has every response whose end a caller saw, and goes on from it', async () => {
+  it('has every response whose end a caller saw, and continues it', async () => {
     const turns: (Turn | undefined)[] = Array.from({ length: CONVERSATIONS });
     let seen = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       const running = (gateway = await start());
       let isDown = false;
-      const goOn = async (index: number): Promise<void> => {
+      const converse = async (index: number): Promise<void> => {
         while (!isDown) {
           const last = turns[index];
           const next = await speak(running.url, last);
           if (!next) continue;
-          // Every turn but the first brings what had been said before it along.
+          // Every turn but the first includes the earlier ones.
           if (last) expect(next.words).toBeGreaterThan(last.words);
           turns[index] = next;
           seen++;
         }
       };
-      const talks = turns.map((_, index) => goOn(index));
-      const until = seen + 60;
-      while (seen < until) await new Promise((resolve) => setTimeout(resolve, 5));
+      const conversations = turns.map((_, index) => converse(index));
+      const wanted = seen + 60;
+      await until(() => seen >= wanted);
       await running.stop('SIGKILL');
       isDown = true;
-      await Promise.all(talks);
+      await Promise.all(conversations);
     }
     gateway = await start();
     for (const turn of turns) {
@@ -105,7 +106,7 @@ describe('a service that is killed between the turns of conversations', () => {
       expect(read.status).toBe(200);
       expect(await speak(gateway.url, turn)).toMatchObject({ words: turn.words + 12 });
     }
-    // What is stored was charged, and in the same transaction.
+    // Stored responses were charged in the same transaction.
     const { rows } = await database.database.query(
       `SELECT stored_responses.id FROM stored_responses LEFT JOIN request_logs USING (request_id)
        WHERE outcome IS DISTINCT FROM 'completed'`,

@@ -73,7 +73,7 @@ describe('the official openai package against POST /v1/responses', () => {
     ]);
   });
 
-  it('streams the documented events in their order, numbered from 0', async () => {
+  it('streams the documented events in order, numbered from 0', async () => {
     const stream = await client.responses.create({
       model: 'sandbox/echo',
       input: 'one two',
@@ -101,7 +101,7 @@ describe('the official openai package against POST /v1/responses', () => {
     expect(await client.responses.retrieve(completed.response.id)).toEqual(completed.response);
   });
 
-  it('helps itself through a stream: deltas with snapshots, and the final response', async () => {
+  it('works with the streaming helper: deltas with snapshots, and the final response', async () => {
     const runner = client.responses.stream({ model: 'sandbox/words', input: '30 words' });
     let text = '';
     runner.on('response.output_text.delta', ({ delta, snapshot }) => {
@@ -115,7 +115,7 @@ describe('the official openai package against POST /v1/responses', () => {
     expect(final.usage).toMatchObject({ output_tokens: 30 });
   });
 
-  it('reads an answer that was cut short as incomplete, streamed or not', async () => {
+  it('gets a truncated answer as incomplete, streamed or not', async () => {
     const body = { model: 'sandbox/words', input: '30 words', max_output_tokens: 16 };
     const whole = await client.responses.create(body);
     const streamed = await client.responses.stream(body).finalResponse();
@@ -151,7 +151,7 @@ describe('the official openai package against POST /v1/responses', () => {
     expect(response.text).toEqual({ format: { type: 'json_schema', name: 'person', schema } });
   });
 
-  it('takes a tool call through a round trip, streamed and stored', async () => {
+  it('supports a tool round trip, streamed and stored', async () => {
     const runner = client.responses.stream({
       model: 'sandbox/echo',
       input: 'Weather?',
@@ -186,7 +186,7 @@ describe('the official openai package against POST /v1/responses', () => {
     expect(second.output_text).toBe('Sandbox echo: sunny');
   });
 
-  it('calls custom tools, which other vendors know as functions', async () => {
+  it('calls custom tools, which become functions for other vendors', async () => {
     const tools: OpenAI.Responses.Tool[] = [{ type: 'custom', name: 'shell' }];
     const body = { model: 'sandbox/echo', input: 'Run it.', tools };
     const whole = await client.responses.create(body);
@@ -205,7 +205,7 @@ describe('the official openai package against POST /v1/responses', () => {
     expect(next.output_text).toBe('Sandbox echo: done');
   });
 
-  it('retrieves, lists the input of, and deletes what was stored', async () => {
+  it('retrieves, lists the input of, and deletes stored responses', async () => {
     const created = await client.responses.create({
       model: 'sandbox/echo',
       input: [
@@ -244,7 +244,7 @@ describe('the official openai package against POST /v1/responses', () => {
     }
   });
 
-  it('sees our errors as its own error classes', async () => {
+  it('maps our errors to its own error classes', async () => {
     const call = (model: string, key = gateway.apiKey): Promise<unknown> =>
       new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 }).responses.create({
         model,
@@ -262,7 +262,7 @@ describe('the official openai package against POST /v1/responses', () => {
     await expect(call('sandbox/fault-500')).rejects.toBeInstanceOf(OpenAI.InternalServerError);
   });
 
-  it('is told in the stream when an answer breaks off, and finds it as failed', async () => {
+  it('gets an error in an interrupted stream, and finds the response as failed', async () => {
     const events: ResponseStreamEvent[] = [];
     const stream = await client.responses.create({
       model: 'sandbox/fault-cut',

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const MODEL = 'openai/gpt-4o-mini';
 
-describe('a response whose database goes away while it is given', () => {
+describe('a response during a database outage', () => {
   let own: TestDatabase;
   let proxy: TcpProxy;
   let fake: FakeOpenAi;
@@ -26,7 +26,7 @@ describe('a response whose database goes away while it is given', () => {
         DATABASE_URL: proxy.inFrontOf(own.url),
         OPENAI_API_KEY: 'sk-vendor-key',
         OPENAI_BASE_URL: fake.baseUrl,
-        // Does not wait for charges; for what is to be stored it does.
+        // Does not wait for charges, but for storing responses.
         GATEWAY_SETTLE: 'after-response',
       },
       { database: own },
@@ -40,7 +40,7 @@ describe('a response whose database goes away while it is given', () => {
     await own.drop();
   });
 
-  it('comes to its end within seconds, says that it is not stored, and is charged later', async () => {
+  it('ends within seconds, reports that it is not stored, and is charged later', async () => {
     fake.answer = async (call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const events = streamEvents(call);

@@ -15,7 +15,7 @@ import { writeOperatorFiles } from '../support/operator-files.js';
 
 const MODEL = 'openai/gpt-4o-mini';
 
-describe('POST /v1/responses with a vendor that speaks the dialect itself', () => {
+describe('POST /v1/responses with a vendor of the same dialect', () => {
   let fake: FakeOpenAi;
   let plain: FakeOpenAi;
   let gateway: BootedGateway;
@@ -84,7 +84,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     });
   });
 
-  it('relays a stream that the helper reads, and keeps what it brought', async () => {
+  it('relays a stream that the helper reads, and stores it', async () => {
     fake.answer = respond({ text: 'Grüße 👋 an alle', chunkDelayMs: 2 });
     const runner = client.responses.stream({ model: MODEL, input: 'Hi' });
     let text = '';
@@ -112,7 +112,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     expect(costs[0]).toBeGreaterThan(0);
   });
 
-  it('sends the whole conversation, also what other vendors said in it', async () => {
+  it('sends the whole conversation, including answers of other vendors', async () => {
     const first = await client.responses.create({ model: 'sandbox/echo', input: 'one' });
     const second = await client.responses.create({
       model: MODEL,
@@ -145,7 +145,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     expect(fourth.usage?.input_tokens).toBe(1 + 3 + 1 + 4 + 1 + 4 + 1);
   });
 
-  it('takes reasoning along, signed', async () => {
+  it('returns signed reasoning to the vendor', async () => {
     const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
     const message = {
       type: 'message',
@@ -172,7 +172,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     ]);
   });
 
-  it('goes on to the next model when the stream fails after response.created', async () => {
+  it('falls back to the next model when the stream fails after response.created', async () => {
     fake.answer = (call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const event of streamEvents(call).slice(0, 4)) writeEvent(response, event);
@@ -188,7 +188,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     expect(final).toMatchObject({ model: 'sandbox/echo', output_text: 'Sandbox echo: Hi there' });
   });
 
-  it('tells a stream that breaks off as failed, and numbers on', async () => {
+  it('reports an interrupted stream as failed, with continued numbering', async () => {
     fake.answer = (call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const event of streamEvents(call).slice(0, 6)) writeEvent(response, event);
@@ -210,7 +210,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     expect(await client.responses.retrieve(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('passes the vendor’s refusal of a request on', async () => {
+  it('passes on the vendor’s refusal', async () => {
     fake.answer = errorAnswer(400, {
       message: 'Unsupported value.',
       type: 'invalid_request_error',
@@ -223,7 +223,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     });
   });
 
-  it('speaks chat completions with a server that has nothing else', async () => {
+  it('uses chat completions with a server that has nothing else', async () => {
     const response = await client.responses.create({
       model: 'plain/a',
       input: 'Hi',
@@ -240,7 +240,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     expect(plain.calls[1]?.body.messages).toHaveLength(3);
   });
 
-  it('finds out that a server behind the vendor’s name only knows chat completions', async () => {
+  it('detects a server under the vendor’s name that only supports chat completions', async () => {
     fake.answer = async (call, response) => {
       if (call.path.endsWith('/chat/completions')) await politeAnswer()(call, response);
       else sendJson(response, 404, { error: { message: 'Not found', param: null, code: null } });

@@ -24,7 +24,7 @@ describe('stored responses', () => {
     clients = [one, two].map(
       ({ url }) => new OpenAI({ baseURL: `${url}/v1`, apiKey: API_KEY, maxRetries: 0 }),
     ) as [OpenAI, OpenAI];
-    // Another tenant with a key of its own.
+    // Another tenant with its own key.
     const { rows } = await database.database.query<{ id: string }>(
       "INSERT INTO tenants (name) VALUES ('other') RETURNING id",
     );
@@ -51,7 +51,7 @@ describe('stored responses', () => {
   ): Promise<OpenAI.Responses.Response> =>
     client.responses.create({ model: 'sandbox/echo', input, ...rest });
 
-  it('carry a conversation over turns and instances, each readable at once', async () => {
+  it('continue a conversation over turns and instances, each readable at once', async () => {
     const [first, second] = clients;
     const turns = ['one', 'two words', 'three more words', 'four'];
     let previous: OpenAI.Responses.Response | undefined;
@@ -65,7 +65,7 @@ describe('stored responses', () => {
       });
       const response = await stream.finalResponse();
       expect(response.output_text).toBe(`Sandbox echo: ${input}`);
-      // The sandbox counts the words of all it was sent: everything said so far.
+      // The sandbox counts all words it received, which is the whole conversation.
       words += input.split(' ').length;
       expect(response.usage?.input_tokens).toBe(words);
       words += response.output_text.split(' ').length;
@@ -77,7 +77,7 @@ describe('stored responses', () => {
     }
   });
 
-  it('may be gone on from twice, and with another model', async () => {
+  it('may be continued twice, and with another model', async () => {
     const [client] = clients;
     const root = await create(client, 'root');
     const left = await create(client, 'left', { previous_response_id: root.id });
@@ -91,7 +91,7 @@ describe('stored responses', () => {
     expect(right.model).toBe('sandbox/words');
   });
 
-  it('leave instructions behind, and keep text that no database column takes', async () => {
+  it('omit instructions, and store text that PostgreSQL rejects', async () => {
     const [client] = clients;
     const odd = 'NUL \u0000 and a lone half \ud800 of 👋 \\u0000';
     const first = await create(client, odd, { instructions: 'Say three words.' });
@@ -100,11 +100,11 @@ describe('stored responses', () => {
     const { data } = await client.responses.inputItems.list(first.id);
     expect(data).toMatchObject([{ content: [{ type: 'input_text', text: odd }] }]);
     const second = await create(client, 'next', { previous_response_id: first.id });
-    const said = `${odd} ${first.output_text} next`;
-    expect(second.usage?.input_tokens).toBe(said.match(/\S+/g)!.length);
+    const conversation = `${odd} ${first.output_text} next`;
+    expect(second.usage?.input_tokens).toBe(conversation.match(/\S+/g)!.length);
   });
 
-  it('leave nothing with store: false, which can still follow others', async () => {
+  it('are not stored with store: false, which can still follow others', async () => {
     const [client] = clients;
     const first = await create(client, 'kept');
     const count = async (): Promise<number> =>
@@ -121,7 +121,7 @@ describe('stored responses', () => {
     await expect(client.responses.retrieve(second.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('are not there for others: another tenant, a deleted or made-up id', async () => {
+  it('are not visible to others: another tenant, or under a deleted or unknown id', async () => {
     const [client] = clients;
     const { id } = await create(client, 'mine');
     const other = { authorization: `Bearer ${OTHER_KEY}` };
@@ -151,7 +151,7 @@ describe('stored responses', () => {
     expect(await client.responses.retrieve(id)).toMatchObject({ id });
   });
 
-  it('end a conversation for good where one of its turns is deleted', async () => {
+  it('end a conversation permanently when one of its turns is deleted', async () => {
     const [client] = clients;
     const first = await create(client, 'one');
     const second = await create(client, 'two', { previous_response_id: first.id });
@@ -163,12 +163,12 @@ describe('stored responses', () => {
       param: 'previous_response_id',
       message: expect.stringContaining('deleted'),
     });
-    // What came before it is as it was.
+    // Earlier turns are unchanged.
     const again = await create(client, 'again', { previous_response_id: first.id });
     expect(again.usage?.input_tokens).toBe(5);
   });
 
-  it('of a caller who left do not exist', async () => {
+  it('do not exist for a disconnected caller', async () => {
     const controller = new AbortController();
     const answer = await one.fetch('/v1/responses', {
       method: 'POST',

@@ -10,7 +10,7 @@ const VENDOR = 'openai/gpt-4o-mini';
 const ECHO = 'sandbox/echo';
 import { until } from '../support/until.js';
 
-describe('what can be asked about a conversation besides an answer', () => {
+describe('operations on a conversation besides an answer', () => {
   let fake: FakeOpenAi;
   let gateway: BootedGateway;
   let client: OpenAI;
@@ -35,7 +35,7 @@ describe('what can be asked about a conversation besides an answer', () => {
   });
 
   describe('POST /v1/responses/input_tokens', () => {
-    it('asks the vendor that counts, with what its model reads alone', async () => {
+    it('asks a vendor that counts, with only the input of the model', async () => {
       fake.answer = (_call, response) =>
         sendJson(response, 200, { object: 'response.input_tokens', input_tokens: 1234 });
       const { data, response } = await client.responses.inputTokens
@@ -53,9 +53,9 @@ describe('what can be asked about a conversation besides an answer', () => {
     });
 
     it.each([
-      ['a vendor without the address', errorAnswer(404)],
-      ['a vendor that gives nonsense', respond()],
-    ])('counts by itself for %s', async (_name, answer) => {
+      ['a vendor without the endpoint', errorAnswer(404)],
+      ['a vendor that returns nonsense', respond()],
+    ])('counts locally for %s', async (_name, answer) => {
       fake.answer = answer;
       const count = async (): Promise<number> => {
         const input = 'The quick brown fox jumps over the lazy dog.';
@@ -65,7 +65,7 @@ describe('what can be asked about a conversation besides an answer', () => {
       await until(async () => (await count()) === 10 + 3);
     });
 
-    it('counts stored turns, tools and pictures as well', async () => {
+    it('includes stored turns, tools and images', async () => {
       const count = async (body: object): Promise<number> =>
         (await client.responses.inputTokens.count({ model: ECHO, input: 'Hi', ...body }))
           .input_tokens;
@@ -83,7 +83,7 @@ describe('what can be asked about a conversation besides an answer', () => {
       [{ input: undefined }, 400, 'input'],
       [{ model: 'nobody/nothing' }, 404, 'model'],
       [{ previous_response_id: 'resp_x' }, 404, 'previous_response_id'],
-    ])('refuses %j', async (fields, status, param) => {
+    ])('rejects %j', async (fields, status, param) => {
       const body = { model: ECHO, input: 'Hi', ...fields };
       const response = await gateway.post('/v1/responses/input_tokens', body);
       expect(response.status).toBe(status);
@@ -92,7 +92,7 @@ describe('what can be asked about a conversation besides an answer', () => {
   });
 
   describe('POST /v1/responses/compact', () => {
-    it('gives the messages of the user and a summary that only we can read', async () => {
+    it('returns the user’s messages and a summary that only the gateway can read', async () => {
       fake.answer = respond({ text: 'They want a landing page.' });
       const { data, response } = await client.responses
         .compact({
@@ -117,15 +117,15 @@ describe('what can be asked about a conversation besides an answer', () => {
         usage: { input_tokens: 20, output_tokens: 6 },
       });
       expect(JSON.stringify(data)).not.toContain('They want');
-      const asked = JSON.stringify(fake.calls[0]?.body.input);
-      for (const said of ['You build pages.', 'Make a landing page.', 'publish', 'published']) {
-        expect(asked).toContain(said);
+      const sent = JSON.stringify(fake.calls[0]?.body.input);
+      for (const text of ['You build pages.', 'Make a landing page.', 'publish', 'published']) {
+        expect(sent).toContain(text);
       }
       expect(
         await loggedRequest(gateway.database, response.headers.get('x-request-id')),
       ).toMatchObject({ endpoint: 'responses', outcome: 'completed', usage_source: 'upstream' });
 
-      // Another vendor goes on from it.
+      // Another vendor continues from it.
       const next = await client.responses.create({
         model: ECHO,
         input: [...(data.output as OpenAI.Responses.ResponseInputItem[])],
@@ -150,7 +150,7 @@ describe('what can be asked about a conversation besides an answer', () => {
       expect(JSON.stringify(fake.calls[0]?.body.input)).toContain('Remember the number 77.');
     });
 
-    it('refuses a compaction that was changed or cut', async () => {
+    it('rejects a compaction that was changed or truncated', async () => {
       const { output } = await client.responses.compact({ model: ECHO, input: 'Hello' });
       const { encrypted_content: signed } = output.at(-1) as { encrypted_content: string };
       const middle = Math.floor(signed.length / 2);
@@ -166,7 +166,7 @@ describe('what can be asked about a conversation besides an answer', () => {
       }
     });
 
-    it('refuses a request for nothing, and tells a vendor’s failure', async () => {
+    it('rejects an empty request, and reports a vendor’s failure', async () => {
       const nothing = await gateway.post('/v1/responses/compact', { model: ECHO });
       expect(nothing.status).toBe(400);
       expect(await nothing.json()).toMatchObject({ error: { param: 'input' } });

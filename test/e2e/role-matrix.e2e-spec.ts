@@ -31,13 +31,13 @@ type CallerName = (typeof CALLERS)[number];
 const TENANT_KEYS = ['routing key', 'management key'] as const;
 const MANAGEMENT = ['management key', 'session of a management key'] as const;
 const ADMINS = ['admin key', 'admin', 'session of an admin key', 'admin for the tenant'] as const;
-/** Operators who name the tenant. */
+/** Operators acting for the tenant. */
 const GUESTS = ['admin for the tenant', 'auditor for the tenant'] as const;
 const LOGGED_IN = CALLERS.slice(CALLERS.indexOf('owner')).filter(
   (each) => each !== 'ended session',
 );
 
-/** Who may do it; everybody else is refused. */
+/** Callers that have access; all others are refused. */
 const MAY = {
   everybody: CALLERS,
   call: ['routing key'],
@@ -65,7 +65,7 @@ const MAY = {
 } satisfies Record<string, readonly CallerName[]>;
 type Access = keyof typeof MAY;
 
-/** What a tenant's people and keys may do with its account. */
+/** Access of a tenant's people and keys to its account. */
 const CUSTOMER: Record<string, Access> = {
   'GET /v1/customer/api-keys': 'read',
   'POST /v1/customer/api-keys': 'develop',
@@ -155,7 +155,7 @@ const CUSTOMER: Record<string, Access> = {
   'DELETE /v1/auth/sessions/{id}': 'be logged in',
 };
 
-/** Of these the people's own suite shows it: they ask for more than a role, or end the session that asks. */
+/** Tested in people.e2e-spec.ts: they need more than a role, or end the session that calls them. */
 const ELSEWHERE = new Set([
   'GET /v1/auth/callback',
   'POST /v1/auth/key',
@@ -164,7 +164,7 @@ const ELSEWHERE = new Set([
   'DELETE /v1/auth/sessions',
 ]);
 
-/** What is the same for many operations, by tag and path. */
+/** Access to groups of operations, by tag and path. */
 function accessTo(operation: string, tags: readonly string[]): Access | undefined {
   const [method = '', path = ''] = operation.split(' ');
   if (CUSTOMER[operation]) return CUSTOMER[operation];
@@ -274,8 +274,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 afterAll(() => agent.destroy());
 
 /**
- * Of nothing that there is, and without a body: who may do it is answered first, and nothing is done.
- * Thousands of these are asked for, and `fetch` would take twice as long for each.
+ * Calls the operation on unknown ids and without a body: access is checked first, and nothing is changed.
+ * There are thousands of calls, and `fetch` would take twice as long.
  */
 async function statusOf(operation: string, caller: CallerName): Promise<number | undefined> {
   const [method, template = ''] = operation.split(' ');
@@ -288,19 +288,19 @@ async function statusOf(operation: string, caller: CallerName): Promise<number |
   return response.statusCode;
 }
 
-/** 401 asks for other credentials, 403 says that these may not. */
+/** 401 asks for other credentials; 403 rejects valid ones. */
 function refusalOf(access: Access, caller: CallerName): number {
   const isSession = headersOf.get(caller)?.cookie !== undefined;
   if (caller === 'nobody' || caller === 'ended session') return 401;
   if (access === 'be logged in') return 401;
-  // Calls of models look at no cookie; and where tenants are at home no admin key is known.
+  // Model calls ignore cookies, and tenants' paths do not know admin keys.
   if (isSession) return access === 'call' ? 401 : 403;
   const isAdminKey = caller === 'admin key' || caller === 'auditor key';
   return isAdminKey && access !== 'operate' && access !== 'audit' ? 401 : 403;
 }
 
-describe('who may do what over HTTP', () => {
-  it('is said here of every operation, and of none that there is not', () => {
+describe('access over HTTP', () => {
+  it('is defined here for every operation, and for no unknown ones', () => {
     const all = [...operations.keys()];
     const unsaid = [...operations]
       .filter(([operation, tags]) => !ELSEWHERE.has(operation) && !accessTo(operation, tags))
@@ -312,7 +312,7 @@ describe('who may do what over HTTP', () => {
     );
   });
 
-  it.each(CALLERS)('holds for %s', async (caller) => {
+  it.each(CALLERS)('is as defined for %s', async (caller) => {
     const wrong: string[] = [];
     let refused = 0;
     const ask = async ([operation, tags]: [string, readonly string[]]): Promise<void> => {

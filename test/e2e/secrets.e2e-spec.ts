@@ -15,16 +15,16 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { delta, streamOf } from '../support/vendor-stream.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
-/** Told apart from everything else by their random part, which is also what is searched for. */
+/** The random part of a secret, which the tests search for. */
 const random = (): string => randomBytes(16).toString('hex');
 const CANARIES = {
   caller: `sk-${random()}`,
   management: `sk-mgmt-${random()}`,
   unknown: `sk-${random()}`,
   vendor: `sk-proj-${random()}`,
-  /** Of a server whose keys look like nothing in particular. */
+  /** The key of a server without a recognizable key format. */
   plainVendor: random(),
-  /** Of a tenant's own account. */
+  /** The key of a tenant's BYOK account. */
   own: random(),
   gateway: random() + random(),
   prompt: `Prompt ${random()}`,
@@ -36,8 +36,8 @@ describe('a secret', () => {
   let files: OperatorFiles;
   let database: TestDatabase;
   let gateway: SpawnedGateway;
-  /** What callers were told in the current case, heads included. */
-  const told: string[] = [];
+  /** All answers of the current case, including headers. */
+  const answers: string[] = [];
 
   beforeAll(async () => {
     fake = await startFakeOpenAi();
@@ -60,7 +60,7 @@ describe('a secret', () => {
     });
   });
   afterEach(() => {
-    expectSafe(told.splice(0).join('\n'));
+    expectSafe(answers.splice(0).join('\n'));
   });
   afterAll(async () => {
     await gateway.stop('SIGKILL');
@@ -80,7 +80,7 @@ describe('a secret', () => {
     });
     const heads = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     const { body } = await readAvailable(response);
-    told.push(`${response.status}\n${heads.join('\n')}\n${body}`);
+    answers.push(`${response.status}\n${heads.join('\n')}\n${body}`);
     return body;
   }
   const chat = (fields: object, headers?: Record<string, string>): Promise<string> => {
@@ -92,7 +92,7 @@ describe('a secret', () => {
     });
   };
 
-  /** A message in which the vendor repeats the key that it was sent. */
+  /** A vendor's message that repeats the key. */
   const echo = (authorization = ''): string =>
     `Incorrect API key provided: ${authorization.replace('Bearer ', '')} (${authorization}).`;
   const echoing =
@@ -117,7 +117,7 @@ describe('a secret', () => {
       return streamOf([...before, `data: ${JSON.stringify({ error })}\n\n`], 'end')(call, response);
     };
 
-  it('reaches the vendor it belongs to, and no caller', async () => {
+  it('reaches its vendor, and no caller', async () => {
     fake.answer = politeAnswer({ text: CANARIES.answer });
     for (const model of ['openai/gpt-4o-mini', 'one/a']) {
       expect(await chat({ model })).toContain(CANARIES.answer);
@@ -132,14 +132,14 @@ describe('a secret', () => {
         expect(sent).not.toContain(CANARIES[name]);
       }
     }
-    // Prompts and answers are the caller's own, and nobody else's.
-    told.length = 0;
+    // Prompts and answers belong to the caller.
+    answers.length = 0;
   });
 
   it.each<[string, FakeAnswer]>([
     ['401', echoing(401)],
     ['400', echoing(400)],
-    ['400 of a type of its own', echoing(400, { type: 'authentication_error' })],
+    ['400 with another type', echoing(400, { type: 'authentication_error' })],
     ['404', echoing(404)],
     ['429', echoing(429)],
     ['500', echoing(500)],
@@ -147,10 +147,10 @@ describe('a secret', () => {
     ['200 that means 400', echoing(200, { code: 400 })],
     ['a page', raw(502, 'text/html')],
     ['a page for an answer', raw(200, 'text/html')],
-    ['a stream that is none', raw(200, 'text/event-stream')],
+    ['an invalid stream', raw(200, 'text/event-stream')],
     ['the first event', inStream([])],
     ['a later event', inStream([delta({ content: 'Half' })])],
-    ['a 503 in words', errorAnswer(503, { message: `Bearer ${CANARIES.vendor}` })],
+    ['a 503 as text', errorAnswer(503, { message: `Bearer ${CANARIES.vendor}` })],
   ])('is not passed on when the vendor repeats it: %s', async (_name, answer) => {
     fake.answer = answer;
     for (const model of ['openai/gpt-4o-mini', 'one/a']) {
@@ -159,17 +159,17 @@ describe('a secret', () => {
   });
 
   it.each([400, 413, 429, 500])(
-    'of a prompt is not logged when a vendor repeats it: %d',
+    'in a prompt is not logged when a vendor repeats it: %d',
     async (status) => {
       fake.answer = errorAnswer(status, { message: `Bad content: ${CANARIES.prompt}` });
       await chat({});
       await chat({ stream: true });
       // The caller may read it.
-      told.length = 0;
+      answers.length = 0;
     },
   );
 
-  it('is not repeated to who presents it', async () => {
+  it('is not repeated to the caller that presents it', async () => {
     fake.answer = politeAnswer();
     const wrong: Record<string, string>[] = [
       { authorization: `Bearer ${CANARIES.unknown}` },
@@ -206,25 +206,25 @@ describe('a secret', () => {
       await send(path, management);
     }
     await send('/api/v1/credits', management);
-    expect(told).toHaveLength(19);
+    expect(answers).toHaveLength(19);
   });
 
-  it('that was made here is shown once and kept nowhere', async () => {
+  it('created by the gateway is shown once and stored nowhere', async () => {
     const made = await send('/v1/customer/api-keys', {
       method: 'POST',
       body: JSON.stringify({ name: 'n' }),
     });
-    told.pop();
+    answers.pop();
     const { id, key } = JSON.parse(made) as { id: string; key: string };
     Object.assign(CANARIES, { made: key });
     await chat({}, { authorization: `Bearer ${key}` });
     await send(`/v1/customer/api-keys/${id}`);
     await send(`/v1/customer/api-keys/${id}`, { method: 'DELETE' });
     await chat({}, { authorization: `Bearer ${key}` });
-    expect(told).toHaveLength(4);
+    expect(answers).toHaveLength(4);
   });
 
-  it('of a tenant is shown to nobody, though it is stored and its vendor repeats it', async () => {
+  it('of a tenant is shown to no caller, though it is stored and its vendor repeats it', async () => {
     const path = '/v1/customer/provider-credentials';
     const body = JSON.stringify({ provider: 'one', key: CANARIES.own });
     expect(await send(path, { method: 'POST', body })).toContain('"key_preview"');
@@ -238,7 +238,7 @@ describe('a secret', () => {
     fake.answer = politeAnswer();
     await send(path);
     await send('/metrics');
-    expect(told).toHaveLength(11);
+    expect(answers).toHaveLength(11);
   });
 
   it('is in no column of the database', async () => {
@@ -259,7 +259,7 @@ describe('a secret', () => {
     }
   });
 
-  it('is on neither output of the process, up to its end', async () => {
+  it('is in no output of the process until it exits', async () => {
     expect(await gateway.stop()).toBe(0);
     const output = gateway.output();
     expect(output).toContain('listens on');
@@ -271,7 +271,7 @@ describe('a secret', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['a key that is none', { GATEWAY_BOOTSTRAP_API_KEY: CANARIES.plainVendor }],
+    ['an invalid key', { GATEWAY_BOOTSTRAP_API_KEY: CANARIES.plainVendor }],
     ['a secret that is too short', { GATEWAY_SECRET: CANARIES.plainVendor.slice(0, 31) }],
     ['a bad address', { OPENAI_BASE_URL: CANARIES.vendor }],
     ['a bad database', { DATABASE_URL: `postgres://a:${CANARIES.plainVendor}@127.0.0.1:1/x` }],
@@ -291,7 +291,7 @@ describe('a secret', () => {
   });
 });
 
-/** The random parts, by name. */
+/** The random parts by name. */
 function secrets(): [string, string][] {
   return Object.entries(CANARIES).map(([name, secret]) => [
     name,

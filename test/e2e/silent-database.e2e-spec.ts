@@ -19,7 +19,7 @@ const HELLO = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content:
 const STREAMS = 30;
 const DRAIN_SECONDS = 1;
 
-describe('a database that keeps its connections and says nothing more', () => {
+describe('a database that keeps its connections but stops answering', () => {
   let own: TestDatabase;
   let proxy: TcpProxy;
   let fake: FakeOpenAi;
@@ -48,8 +48,8 @@ describe('a database that keeps its connections and says nothing more', () => {
       GATEWAY_DRAIN_SECONDS: String(DRAIN_SECONDS),
     };
     gateway = await spawnGateway({ ...environment, DATABASE_URL: proxy.inFrontOf(own.url) });
-    let goOn = (): void => undefined;
-    const release = new Promise<void>((resolve) => (goOn = resolve));
+    let answerNow = (): void => undefined;
+    const release = new Promise<void>((resolve) => (answerNow = resolve));
     fake.answer = async ({ headers }, response) => {
       expect(headers.authorization).toBe('Bearer sk-vendor');
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -60,9 +60,9 @@ describe('a database that keeps its connections and says nothing more', () => {
     const streams = Array.from({ length: STREAMS }, async () => readStream(await ask()));
     await until(() => fake.calls.length === STREAMS);
     proxy.silence();
-    // What was found out before is good for so long.
+    // Outlasts cached results.
     await wait(300);
-    goOn();
+    answerNow();
     for (const { isDone } of await Promise.all(streams)) expect(isDone).toBe(true);
   });
   afterAll(async () => {
@@ -73,13 +73,13 @@ describe('a database that keeps its connections and says nothing more', () => {
     await rm(dataDirectory, { recursive: true, force: true });
   });
 
-  it('keeps neither callers nor probes waiting, however many have come before', async () => {
+  it('delays neither callers nor health checks, however many came before', async () => {
     const callAndProbe = async (): Promise<void> => {
       const startedMs = performance.now();
       const probes = Array.from({ length: 12 }, () => fetch(`${gateway.url}/readyz`));
       const [caller, metrics] = await Promise.all([ask(), fetch(`${gateway.url}/metrics`)]);
-      // 5 s on a machine that has nothing else to do.
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      // 5 s on an idle machine, and a minute if the probes waited for each other.
+      expect(performance.now() - startedMs).toBeLessThan(30_000);
       expect([caller.status, caller.headers.get('retry-after')]).toEqual([503, '5']);
       expect(await caller.json()).toMatchObject({
         error: { type: 'provider_unavailable', param: 'database' },
@@ -91,14 +91,14 @@ describe('a database that keeps its connections and says nothing more', () => {
         expect(await probe.json()).toMatchObject({ status: 'unavailable', database: 'silent' });
       }
     };
-    // While the first still wait, so that the second may not wait behind them.
+    // The second round starts while the first one waits, and must not queue.
     await Promise.all([callAndProbe(), wait(500).then(callAndProbe)]);
   });
 
-  it('does not keep a service from its end, which writes down what was not charged yet', async () => {
+  it('does not prevent the service from stopping, which stores uncharged settlements', async () => {
     const startedMs = performance.now();
     expect(await gateway.stop()).toBe(1);
-    expect(performance.now() - startedMs).toBeLessThan((DRAIN_SECONDS + 10) * 1_000);
+    expect(performance.now() - startedMs).toBeLessThan((DRAIN_SECONDS + 30) * 1_000);
     const path = await journalOf();
     expect(gateway.output()).toMatch(
       new RegExp(
@@ -109,7 +109,7 @@ describe('a database that keeps its connections and says nothing more', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('takes it from the next start, or from a command at the same time, exactly once', async () => {
+  it('leaves them to the next start, or to a concurrent command, exactly once', async () => {
     const copy = join(dataDirectory, 'copy.jsonl');
     await copyFile(await journalOf(), copy);
     const printed: string[] = [];

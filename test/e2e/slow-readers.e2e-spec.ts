@@ -9,11 +9,11 @@ import { writeOperatorFiles, type OperatorFiles } from '../support/operator-file
 import { CHAT } from '../support/paths.js';
 import { delta, DONE, finish } from '../support/vendor-stream.js';
 
-/** Long enough for the sockets on the way to be full well before half of it. */
+/** Long enough to fill all socket buffers well before half of it. */
 const REQUEST_MS = 4_000;
 const pricing = { prompt: '0.000001', completion: '0.000002' };
 
-describe('a caller who reads so slowly that the time of the request is up', () => {
+describe('a caller that reads too slowly for the request timeout', () => {
   let one: FakeOpenAi;
   let files: OperatorFiles;
   let gateway: BootedGateway;
@@ -35,7 +35,7 @@ describe('a caller who reads so slowly that the time of the request is up', () =
     await files.remove();
   });
 
-  it('is told so, and charged for what had come', async () => {
+  it('gets an error, and is charged for the received output', async () => {
     one.answer = async (_call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       await pour(response);
@@ -48,7 +48,7 @@ describe('a caller who reads so slowly that the time of the request is up', () =
     expect(row.cost).toBeGreaterThan(1_000);
   });
 
-  /** More than the sockets on the way hold. */
+  /** Sends more than all socket buffers hold. */
   async function pour(response: ServerResponse): Promise<void> {
     const piece = delta({ content: 'z'.repeat(64_000) });
     for (let sent = 0; sent < 1_000 && !response.destroyed; sent++) {
@@ -70,10 +70,10 @@ describe('a caller who reads so slowly that the time of the request is up', () =
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     await wait(REQUEST_MS * 1.1);
     let tail = '';
-    const readOn = async (): Promise<void> => {
+    const readRest = async (): Promise<void> => {
       for await (const chunk of response) tail = (tail + (chunk as Buffer).toString()).slice(-600);
     };
-    await expect(readOn()).rejects.toThrow('aborted');
+    await expect(readRest()).rejects.toThrow('aborted');
     return { requestId: response.headers['x-request-id'] as string, tail };
   }
 });

@@ -12,7 +12,7 @@ const ANSWER: ScriptedAnswer = {
   usage: { input: 100, output: 10, cacheRead: 20 },
 };
 
-/** The order of each dialect's events, as if the first vendor had never begun. */
+/** Each dialect's events in order, without a trace of the first vendor. */
 const EVENTS: Record<DialectCaller['name'], string[]> = {
   chat: [],
   messages: [
@@ -44,7 +44,7 @@ const PAIRS = DIALECTS.flatMap((dialect) =>
   }),
 );
 
-describe('a stream that one vendor begins without content, and another one gives', () => {
+describe('a stream that one vendor starts without content and another completes', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
@@ -53,14 +53,14 @@ describe('a stream that one vendor begins without content, and another one gives
     callers = allCallers(fleet.gateway);
   });
 
-  it.each(PAIRS)('$dialect: begun by $begins, answered by $answers', async (pair) => {
+  it.each(PAIRS)('$dialect: started by $begins, answered by $answers', async (pair) => {
     const first = fleet.member(pair.begins);
     const next = fleet.member(pair.answers);
     const caller = callers[pair.dialect];
     const models = { models: [next.model] };
     next.answer(ANSWER);
 
-    first.breakOff('');
+    first.failMidStream('');
     const watched = await caller.watch(first.model, models);
     expect(watched.failure).toBeUndefined();
     expect(watched.text).toBe(ANSWER.text);
@@ -70,8 +70,8 @@ describe('a stream that one vendor begins without content, and another one gives
     expect(first.server.calls.length).toBeGreaterThan(0);
     await expectCharged(caller);
 
-    // Cut before anything was said, and read by the client's own helper.
-    first.cutOff();
+    // Cut before any content, and read by the client's own helper.
+    first.cutStream();
     const answer = await caller.ask(first.model, true, models);
     expect(answer).toMatchObject({ text: ANSWER.text, model: next.model });
     expect(answer.headers.get('x-gateway-provider')).toBe(next.provider);

@@ -31,12 +31,12 @@ describe('a vendor that misbehaves in a stream', () => {
 
   const FAULTS: [string, Piece[], Ending][] = [
     ['an error chunk', ['data: {"error":{"message":"overloaded","code":null}}\n\n'], 'hang'],
-    ['an error in words', ['data: {"error":"overloaded"}\n\n'], 'hang'],
-    ['JSON that is none', ['data: {"id":"x","choices":[{"index":0,"de\n\n'], 'hang'],
-    ['a chunk that is no object', ['data: [1]\n\n'], 'hang'],
+    ['an error as text', ['data: {"error":"overloaded"}\n\n'], 'hang'],
+    ['invalid JSON', ['data: {"id":"x","choices":[{"index":0,"de\n\n'], 'hang'],
+    ['a chunk that is not an object', ['data: [1]\n\n'], 'hang'],
     ['the end without a finish reason', [], 'end'],
     ['[DONE] without a finish reason', [DONE], 'end'],
-    ['a connection that breaks', [], 'destroy'],
+    ['a broken connection', [], 'destroy'],
     ['a half event and the end', ['data: {"choices":[{"index":0,"delta":{"content":"no'], 'end'],
     ['one of two answers unfinished', [delta({ content: 'x' }, null, 1), finish(), DONE], 'end'],
   ];
@@ -60,12 +60,12 @@ describe('a vendor that misbehaves in a stream', () => {
         cost: 0,
       });
       expect(chat.fake.calls).toHaveLength(1);
-      if (end === 'hang') await within(10_000, chat.fake.calls[0]!.hungUp);
+      if (end === 'hang') await within(30_000, chat.fake.calls[0]!.hungUp);
     });
 
     const half = Buffer.from(delta({ content: 'Half ' }));
     const halfInLines = Buffer.from(half.toString().replaceAll('\n', '\r\n'));
-    it('silence behind an event, whole or in pieces: an error that says so, and an end', async () => {
+    it('silence after an event, whole or in pieces: a timeout error, and the end', async () => {
       const cuttings = [
         [half],
         slices(half, 1),
@@ -89,10 +89,10 @@ describe('a vendor that misbehaves in a stream', () => {
       };
       await Promise.all(cuttings.map(outlast));
       expect(chat.fake.calls).toHaveLength(cuttings.length);
-      await Promise.all(chat.fake.calls.map(({ hungUp }) => within(10_000, hungUp)));
+      await Promise.all(chat.fake.calls.map(({ hungUp }) => within(30_000, hungUp)));
     });
 
-    it('pieces that come slowly are no silence', async () => {
+    it('slow pieces are not silence', async () => {
       const pieces = Array.from({ length: 16 }, () => delta({ content: 'x' }));
       chat.fake.answer = streamOf([...pieces, finish(), DONE], 'end', IDLE_MS / 8);
       expect((await readStream(await ask())).text).toBe('x'.repeat(16));
@@ -113,7 +113,10 @@ describe('a vendor that misbehaves in a stream', () => {
     it.each<[string, FakeAnswer]>([
       ['a completion', contentOf('application/json', '{"choices":[]}')],
       ['a page', contentOf('text/html', '<p>Sign in</p>')],
-      ['a stream that says it is none', contentOf('text/plain', delta({ content: 'x' }) + DONE)],
+      [
+        'a stream with another content type',
+        contentOf('text/plain', delta({ content: 'x' }) + DONE),
+      ],
       ['nothing', streamOf([], 'end')],
       ['[DONE] alone', streamOf([DONE], 'end')],
       ['only comments', streamOf([': a\n\n', ': b\n\n'], 'end')],
@@ -133,11 +136,14 @@ describe('a vendor that misbehaves in a stream', () => {
         'invalid_request_error',
         'messages',
       ],
-    ])('an error as JSON with status 200, %s: what it says', async (_name, error, ...expected) => {
-      const body = JSON.stringify({ error: { message: 'It cannot be done.', ...error } });
-      chat.fake.answer = contentOf('application/json; charset=utf-8', body);
-      expectError(await partsOf(await ask()), ...expected);
-    });
+    ])(
+      'an error as JSON with status 200, %s: the error it contains',
+      async (_name, error, ...expected) => {
+        const body = JSON.stringify({ error: { message: 'It cannot be done.', ...error } });
+        chat.fake.answer = contentOf('application/json; charset=utf-8', body);
+        expectError(await partsOf(await ask()), ...expected);
+      },
+    );
 
     it('silence: 504', async () => {
       chat.fake.answer = streamOf([delta({ role: 'assistant', content: '' })], 'hang');
@@ -145,7 +151,7 @@ describe('a vendor that misbehaves in a stream', () => {
     });
   });
 
-  describe('what is odd, but no fault', () => {
+  describe('unusual but valid', () => {
     const text = 'Grüße, 日本 👋🏽 "so" \\ "delta":{"content":" [DONE]\n\ndata: x ';
     const plain = [
       delta({ role: 'assistant', content: '' }),
@@ -188,12 +194,12 @@ describe('a vendor that misbehaves in a stream', () => {
         'end',
       ],
       [
-        'with usage only beside the finish reason',
+        'with usage only next to the finish reason',
         [...plain.slice(0, -3), chunk({ choices: LAST_CHOICE, usage: USAGE }), DONE],
         'end',
       ],
       [
-        'with usage twice, the last one right',
+        'with usage twice, the last one correct',
         [...plain.slice(0, -2), usageChunk(RUNNING), usageChunk(), DONE],
         'end',
       ],
@@ -222,13 +228,11 @@ describe('a vendor that misbehaves in a stream', () => {
     it('an event of 10 MB', async () => {
       const large = 'Grüße '.repeat(1_400_000);
       chat.fake.answer = streamOf([delta({ content: large }), finish(), usageChunk(), DONE], 'end');
-      const startedMs = performance.now();
-      const answer = await readStream(await ask());
+      const answer = await within(60_000, ask().then(readStream));
       expect(answer.text === large).toBe(true);
-      expect(performance.now() - startedMs).toBeLessThan(25_000);
     });
 
-    it('a content type in other letters', async () => {
+    it('a content type in uppercase', async () => {
       chat.fake.answer = contentOf('Text/Event-Stream;charset=UTF-8', plain.join(''));
       expect((await readStream(await ask())).text).toBe(text);
     });
@@ -257,13 +261,13 @@ describe('a vendor that misbehaves in a stream', () => {
       expect(answer.isDone).toBe(true);
     });
 
-    it.each([true, false])('no usage: estimated, shown if asked for (%s)', async (asked) => {
+    it.each([true, false])('no usage: estimated, shown on request (%s)', async (wantsUsage) => {
       chat.fake.answer = streamOf([delta({ content: 'y'.repeat(41) }), finish(), DONE], 'end');
-      const answer = await readStream(await ask({ stream_options: { include_usage: asked } }));
+      const answer = await readStream(await ask({ stream_options: { include_usage: wantsUsage } }));
       const estimate = { prompt_tokens: 100, completion_tokens: 11, total_tokens: 111 };
       const usages = answer.chunks.filter((chunk) => chunk.usage);
       expect(usages).toEqual(
-        asked
+        wantsUsage
           ? [expect.objectContaining({ choices: [], usage: expect.objectContaining(estimate) })]
           : [],
       );

@@ -36,14 +36,14 @@ describe('one answer, streamed or whole', () => {
       ['with reasoning tokens', { usage: usage(10, 0, 500, 400) }, 10 + 100 * 2 + 400 * 4],
       ['with both', { usage: usage(1_000, 1_000, 300, 300) }, 250 + 300 * 4],
       ['without output', { text: '', usage: usage(10, 0, 0, 0) }, 10],
-      ['cut by its length', { finishReason: 'length', usage: usage(10, 0, 5, 0) }, 20],
+      ['truncated', { finishReason: 'length', usage: usage(10, 0, 5, 0) }, 20],
       ['filtered', { finishReason: 'content_filter', usage: usage(10, 0, 5, 0) }, 20],
-      ['with an own reason', { finishReason: 'eos', usage: usage(10, 0, 5, 0) }, 20],
-      ['with counts alone', { usage: USAGE }, COST],
+      ['with an unknown finish reason', { finishReason: 'eos', usage: usage(10, 0, 5, 0) }, 20],
+      ['with counts only', { usage: USAGE }, COST],
       ['without usage', { usage: null, text: 'é'.repeat(41) }, 100 + 11 * 2],
       ['without usage, beyond the BMP', { usage: null, text: '👋'.repeat(41) }, 100 + 11 * 2],
-      ['with usage that counts nothing', { usage: usage(0, 0, 0, 0), text: 'four' }, 100 + 2],
-      ['with usage that is nonsense', { usage: { prompt_tokens: -5 }, text: 'four' }, 100 + 2],
+      ['with usage of zero', { usage: usage(0, 0, 0, 0), text: 'four' }, 100 + 2],
+      ['with nonsensical usage', { usage: { prompt_tokens: -5 }, text: 'four' }, 100 + 2],
     ])('%s', async (_name, answer, cost) => {
       chat.fake.answer = politeAnswer({ text: 'Grüße, 日本 👋🏽 and "more".', ...answer });
       const whole = await chat.gateway.post(CHAT, bodyOf({}));
@@ -76,7 +76,7 @@ describe('one answer, streamed or whole', () => {
     });
   });
 
-  it('requests at once do not mix', async () => {
+  it('concurrent requests do not mix', async () => {
     chat.fake.answer = async (call, response) => {
       const { user } = call.body as { user: string };
       const pieces = Array.from({ length: 20 }, (_, index) =>

@@ -7,7 +7,7 @@ import { readAvailable } from '../support/streamed-answer.js';
 
 const HELLO = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 256 };
 
-/** The path of each dialect, a body, and an event that its schema must not take. */
+/** The path of each dialect, a body, and an event that its schema must reject. */
 const DIALECTS: Record<string, { path: string; body: object; wrong: object }> = {
   chat: {
     path: '/v1/chat/completions',
@@ -43,7 +43,7 @@ const COMBINATIONS = DIALECT_NAMES.flatMap((dialect) =>
   ),
 );
 
-describe('the described schema of an event', () => {
+describe('the documented schema of an event', () => {
   const validators: Record<string, ValidateFunction> = {};
   let fleet: VendorFleet;
 
@@ -76,7 +76,7 @@ describe('the described schema of an event', () => {
   };
 
   it.each(COMBINATIONS)(
-    'fits all that $dialect streams from $vendor: $answer',
+    'matches everything that $dialect streams from $vendor: $answer',
     async ({ dialect, vendor, answer }) => {
       const member = fleet.member(vendor);
       member.answer(ANSWERS[answer]!);
@@ -86,13 +86,13 @@ describe('the described schema of an event', () => {
     },
   );
 
-  it.each(DIALECT_NAMES)('fits the error that ends a stream of %s', async (dialect) => {
+  it.each(DIALECT_NAMES)('matches the error that ends a stream of %s', async (dialect) => {
     const events = await streamFrom(dialect, 'sandbox/fault-cut');
     expect(JSON.stringify(events.at(-1))).toContain('"error"');
     for (const event of events) expect(faultsOf(dialect, event)).toEqual([]);
   });
 
-  it.each(DIALECT_NAMES)('of %s is not fit for everything', (dialect) => {
+  it.each(DIALECT_NAMES)('of %s does not match everything', (dialect) => {
     for (const wrong of [DIALECTS[dialect]!.wrong, { type: 'unknown' }, {}, 'text']) {
       expect(validators[dialect]!(wrong)).toBe(false);
     }

@@ -18,7 +18,7 @@ const SCHEMA = {
   required: ['city', 'inhabitants'],
   additionalProperties: false,
 };
-/** The same for the helpers of SDKs. */
+/** The same schema for the SDKs' helpers. */
 const Place = z.object({ city: z.string(), inhabitants: z.number() });
 type Place = z.infer<typeof Place>;
 
@@ -31,7 +31,7 @@ const COMBINATIONS = DIALECTS.flatMap((dialect) =>
   FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ dialect, vendor, stream }))),
 );
 
-/** Asks by an SDK's own helper, and gives what it parsed. */
+/** Requests structured output with an SDK's own helper and returns the parsed value. */
 type Parse = (model: string, stream: boolean) => Promise<Place | null | undefined>;
 
 const HELPERS: Record<string, (gateway: BootedGateway) => Parse> = {
@@ -77,7 +77,7 @@ const PARSES = Object.keys(HELPERS).flatMap((helper) =>
   FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ helper, vendor, stream }))),
 );
 
-describe('an answer that has to follow a schema', () => {
+describe('an answer with a required schema', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
@@ -96,7 +96,7 @@ describe('an answer that has to follow a schema', () => {
       expect(JSON.parse(answer.text)).toEqual(VALUE);
       expect(answer).toMatchObject({ toolCalls: [], end: caller.ends.stop });
       expect(answer.headers.get('x-gateway-dropped-params')).toBeNull();
-      // Wherever the vendor wants the schema, it is whole.
+      // The schema is complete, wherever the vendor expects it.
       const { properties } = findSchema(member.lastBody())!;
       expect(Object.keys(properties)).toEqual(['city', 'inhabitants']);
       const row = await loggedRequest(fleet.gateway.database, caller.lastRequestId());
@@ -105,13 +105,13 @@ describe('an answer that has to follow a schema', () => {
   );
 
   it.each(PARSES)(
-    'is a value of the schema to $helper, from $vendor (stream: $stream)',
+    'is parsed by $helper, from $vendor (stream: $stream)',
     async ({ helper, vendor, stream }) => {
       const member = fleet.member(vendor);
       answerWithValue(member, stream);
       const parse = HELPERS[helper]!(fleet.gateway);
       expect(await parse(member.model, stream)).toEqual(VALUE);
-      // The one call carried the question, and the schema that the helper made.
+      // A single call contained the question and the helper's schema.
       expect(member.server.calls).toHaveLength(1);
       expect(member.lastRequest()).toMatchObject({
         turns: [{ role: 'user', text: QUESTION }],
@@ -128,7 +128,7 @@ describe('an answer that has to follow a schema', () => {
     },
   );
 
-  it.each(Object.keys(HELPERS))('is refused by %s where it has another shape', async (helper) => {
+  it.each(Object.keys(HELPERS))('is rejected by %s when it has another shape', async (helper) => {
     const member = fleet.member('anthropic');
     member.answer({ text: '{"city":"Zürich"}', finish: 'stop', usage: USAGE });
     const parse = HELPERS[helper]!(fleet.gateway);
@@ -152,7 +152,7 @@ function anthropicClient({ url, apiKey }: BootedGateway): Anthropic {
   return new Anthropic({ baseURL, apiKey, authToken: null, maxRetries: 0 });
 }
 
-/** Where a vendor knows no schemas, the gateway demands a tool of that shape instead. */
+/** For vendors without schemas, the gateway requires a tool call of that shape instead. */
 function answerTo(toolChoice: unknown): ScriptedAnswer {
   const text = JSON.stringify(VALUE);
   if (typeof toolChoice !== 'object') return { text, finish: 'stop', usage: USAGE };
@@ -161,7 +161,7 @@ function answerTo(toolChoice: unknown): ScriptedAnswer {
   return { toolCalls, finish: 'tool_calls', usage: USAGE };
 }
 
-/** The schema of the place, wherever in a body it stands, be it in a text of JSON. */
+/** Returns the schema of the place from anywhere in a body, even from JSON in a string. */
 function findSchema(value: unknown): { properties: object } | undefined {
   if (typeof value === 'string') {
     return value.startsWith('{') ? findSchema(JSON.parse(value)) : undefined;

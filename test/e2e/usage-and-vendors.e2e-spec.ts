@@ -9,7 +9,7 @@ import { loggedRequest } from '../support/logged-request.js';
 const HEAD = '"id":"x","object":"chat.completion.chunk","created":1,"model":"m"';
 const USAGE = '"usage":{"prompt_tokens":20,"completion_tokens":3,"total_tokens":23}';
 
-/** Streams of an OpenAI-compatible server by where their usage is. */
+/** Streams of an OpenAI-compatible server by the position of usage. */
 const STREAMS: Record<string, { events: string[]; isCounted: boolean }> = {
   'in the last chunk of a choice': {
     events: [
@@ -18,7 +18,7 @@ const STREAMS: Record<string, { events: string[]; isCounted: boolean }> = {
     ],
     isCounted: true,
   },
-  'in every chunk, the last of which counts': {
+  'in every chunk, with the last one counting': {
     events: [
       `{${HEAD},"choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}],"usage":{"prompt_tokens":20,"completion_tokens":1}}`,
       `{${HEAD},"choices":[{"index":0,"delta":{"content":"lo."},"finish_reason":"stop"}],${USAGE}}`,
@@ -38,7 +38,7 @@ const COMBINATIONS = DIALECTS.flatMap((dialect) =>
   Object.keys(STREAMS).map((place) => ({ dialect, place })),
 );
 
-describe('usage in odd places, and safety stops', () => {
+describe('usage in unusual places, and safety stops', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
@@ -67,24 +67,21 @@ describe('usage in odd places, and safety stops', () => {
     if (isCounted) expect(usage).toMatchObject({ input: 20, output: 3 });
   });
 
-  it.each(DIALECTS)(
-    'is estimated where it lacks the output, and shown so in %s',
-    async (dialect) => {
-      const caller = callers[dialect];
-      const member = fleet.member('compatible');
-      const text = 'x'.repeat(400);
-      member.send(json(chatAnswer(text, { prompt_tokens: 10 })));
-      const { usage } = await caller.ask(member.model, false);
-      expect(usage).toMatchObject({ input: 10, output: 100 });
-      expect(await logged(caller)).toMatchObject({
-        usage_source: 'estimated',
-        prompt_tokens: 10,
-        completion_tokens: 100,
-      });
-    },
-  );
+  it.each(DIALECTS)('is estimated when it lacks the output, and marked in %s', async (dialect) => {
+    const caller = callers[dialect];
+    const member = fleet.member('compatible');
+    const text = 'x'.repeat(400);
+    member.send(json(chatAnswer(text, { prompt_tokens: 10 })));
+    const { usage } = await caller.ask(member.model, false);
+    expect(usage).toMatchObject({ input: 10, output: 100 });
+    expect(await logged(caller)).toMatchObject({
+      usage_source: 'estimated',
+      prompt_tokens: 10,
+      completion_tokens: 100,
+    });
+  });
 
-  it('is capped at what the model can use, which the operator is told', async () => {
+  it('is capped at the model’s limits, which is logged for the operator', async () => {
     const member = fleet.member('compatible');
     for (const isStream of [false, true]) {
       const usage = { prompt_tokens: 900_000_000, completion_tokens: 800_000_000 };
@@ -92,8 +89,8 @@ describe('usage in odd places, and safety stops', () => {
       const { choices, ...rest } = answer;
       const [{ message, ...choice }] = choices;
       const chunk = { ...rest, choices: [{ ...choice, delta: message }] };
-      const told = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
-      member.send(isStream ? stream(told) : json(answer));
+      const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+      member.send(isStream ? stream(events) : json(answer));
       await callers.chat.ask(member.model, isStream);
       expect(await logged(callers.chat)).toMatchObject({
         usage_source: 'upstream',
@@ -105,7 +102,7 @@ describe('usage in odd places, and safety stops', () => {
     expect(await metrics.text()).toMatch(/^gateway_usage_capped_total\{.+\} 2$/m);
   });
 
-  it.each(DIALECTS)('a refusal in words of its own is text or a refusal in %s', async (dialect) => {
+  it.each(DIALECTS)('a refusal field is text or a refusal in %s', async (dialect) => {
     const member = fleet.member('compatible');
     const message = { role: 'assistant', content: null, refusal: 'I will not.' };
     const answer = {
@@ -122,7 +119,7 @@ describe('usage in odd places, and safety stops', () => {
     expect(end).toBe(callers[dialect].ends.stop);
   });
 
-  it.each(DIALECTS)('a prompt that the vendor blocks ends so in %s', async (dialect) => {
+  it.each(DIALECTS)('a prompt blocked by the vendor ends accordingly in %s', async (dialect) => {
     const caller = callers[dialect];
     const member = fleet.member('vertex');
     const blocked = {
@@ -141,7 +138,7 @@ describe('usage in odd places, and safety stops', () => {
     }
   });
 
-  it.each(DIALECTS)('a prompt that a filter refuses is a bad request in %s', async (dialect) => {
+  it.each(DIALECTS)('a prompt refused by a filter is a bad request in %s', async (dialect) => {
     const member = fleet.member('azure');
     const error = {
       message: 'The response was filtered.',
@@ -151,8 +148,8 @@ describe('usage in odd places, and safety stops', () => {
       status: 400,
     };
     member.send({ ...json({ error }), status: 400 });
-    const asked = callers[dialect].ask(member.model, false);
-    await expect(asked).rejects.toMatchObject({
+    const request = callers[dialect].ask(member.model, false);
+    await expect(request).rejects.toMatchObject({
       status: 400,
       type: 'invalid_request_error',
       message: expect.stringContaining('The response was filtered.') as unknown,

@@ -11,7 +11,7 @@ interface RoutedVendor {
   /** The id of its provider. */
   provider: string;
   server: ScriptedServer;
-  /** Credits a prompt token and a completion token. */
+  /** Credits per prompt token and completion token. */
   prices: { prompt: number; completion: number };
 }
 
@@ -24,7 +24,7 @@ const FAILURES: FailureKind[] = ['overloaded', 'server', 'rate_limited', 'bad_ke
 
 const VENDORS = ALL_VENDORS.filter((vendor) => vendor.provider !== undefined);
 
-describe('a model that several vendors serve', () => {
+describe('a model served by several vendors', () => {
   const routed: RoutedVendor[] = [];
   let files: OperatorFiles;
   let gateway: BootedGateway;
@@ -62,7 +62,7 @@ describe('a model that several vendors serve', () => {
     gateway = await bootGateway({
       ...files.environment,
       VENDOR_KEY: 'key-of-the-vendors',
-      // Each case is to find its routes as if it were the first.
+      // A failure in one case must not pause routes for the next.
       GATEWAY_COOLDOWN_MS: '1',
     });
   });
@@ -93,7 +93,7 @@ describe('a model that several vendors serve', () => {
   );
 
   it.each(turns)(
-    'is answered by $name when those before it fail (stream: $stream), and charged as its route',
+    'is answered by $name when those before it fail (stream: $stream), and charged at that route’s price',
     async ({ index, stream }) => {
       for (const kind of index === 0 ? FAILURES.slice(0, 1) : FAILURES) {
         const answering = routed[index]!;

@@ -33,7 +33,7 @@ interface Completion {
   usage: object;
 }
 
-describe('chat completions by a vendor of another dialect', () => {
+describe('chat completions with a vendor of another dialect', () => {
   let server: ScriptedServer;
   let files: OperatorFiles;
   let gateway: BootedGateway;
@@ -59,15 +59,15 @@ describe('chat completions by a vendor of another dialect', () => {
     server.calls.length = 0;
   });
 
-  const say = ({ status, headers, body }: Reply): void => {
+  const answerWith = ({ status, headers, body }: Reply): void => {
     server.script = reply(status, headers, body);
   };
   const messages = [{ role: 'user', content: 'Hi' }];
   const ask = (fields: object = {}): Promise<Response> =>
     gateway.post('/v1/chat/completions', { model: MODEL, messages, ...fields });
 
-  it('answers whole, at the price of what was used', async () => {
-    say(VERTEX.whole(ANSWER));
+  it('answer whole, at the price of the usage', async () => {
+    answerWith(VERTEX.whole(ANSWER));
     const response = await ask({ user: 'u', logit_bias: { 1: 1 }, reasoning_effort: 'none' });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-gateway-provider')).toBe('vertex');
@@ -101,23 +101,23 @@ describe('chat completions by a vendor of another dialect', () => {
     );
   });
 
-  it('streams the same, at the same price', async () => {
-    say(VERTEX.stream(ANSWER));
+  it('stream the same, at the same price', async () => {
+    answerWith(VERTEX.stream(ANSWER));
     const response = await ask({ stream: true, stream_options: { include_usage: true } });
     const text = await response.text();
     const chunks = text
       .split('\n\n')
       .filter((line) => line.startsWith('data: {'))
       .map((line) => JSON.parse(line.slice('data: '.length)) as StreamChunk);
-    const said = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
-    expect(said).toBe(ANSWER.text);
+    const content = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
+    expect(content).toBe(ANSWER.text);
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 100, completion_tokens: 30 });
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     const log = await gateway.fetch('/v1/customer/logs?limit=1');
     expect(await log.json()).toMatchObject({ logs: [{ cost: COST, provider: 'vertex' }] });
   });
 
-  it('takes a call’s signature back with the next turn', async () => {
+  it('return a call’s signature in the next turn', async () => {
     const signed = {
       candidates: [
         {
@@ -133,7 +133,7 @@ describe('chat completions by a vendor of another dialect', () => {
     const first = (await (await ask({ tools })).json()) as Completion;
     expect(first.choices[0]?.finish_reason).toBe('tool_calls');
 
-    say(VERTEX.whole(ANSWER));
+    answerWith(VERTEX.whole(ANSWER));
     const response = await ask({
       tools,
       messages: [
@@ -157,8 +157,8 @@ describe('chat completions by a vendor of another dialect', () => {
     ]);
   });
 
-  it('goes on to the next model with what this one cannot do, and is honest when there is none', async () => {
-    say(VERTEX.whole(ANSWER));
+  it('fall back to the next model for what this one cannot do, and report it when there is none', async () => {
+    answerWith(VERTEX.whole(ANSWER));
     const fields = { n: 2 };
     const fallback = await ask({ ...fields, models: [MODEL, 'sandbox/echo'] });
     expect(fallback.headers.get('x-gateway-provider')).toBe('sandbox');
@@ -169,7 +169,7 @@ describe('chat completions by a vendor of another dialect', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('charges a blocked prompt as the vendor counts it', async () => {
+  it('charge a blocked prompt as the vendor counts it', async () => {
     const blocked = {
       promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
       usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
@@ -180,8 +180,8 @@ describe('chat completions by a vendor of another dialect', () => {
     expect(await response.json()).toMatchObject({ choices: [{ finish_reason: 'content_filter' }] });
   });
 
-  it('ends a stream that fails after it has begun with an error, and charges nothing', async () => {
-    say(VERTEX.streamFailure!('Half a '));
+  it('end a stream that fails after its start with an error, and charge nothing', async () => {
+    answerWith(VERTEX.streamFailure!('Half a '));
     const response = await ask({ stream: true });
     const { body: text, isCut } = await readAvailable(response);
     expect(isCut).toBe(true);
@@ -192,7 +192,7 @@ describe('chat completions by a vendor of another dialect', () => {
     expect(await log.json()).toMatchObject({ logs: [{ cost: 0, status: 'error' }] });
   });
 
-  it('shows the operator’s token to nobody', async () => {
+  it('never show the operator’s token', async () => {
     const error = { error: { code: 400, message: `Bad: ${TOKEN}`, status: 'INVALID_ARGUMENT' } };
     server.script = reply(400, {}, Buffer.from(JSON.stringify(error)));
     const response = await ask();
@@ -200,7 +200,7 @@ describe('chat completions by a vendor of another dialect', () => {
     expect(await response.text()).not.toContain(TOKEN);
   });
 
-  it('tells by a probe that the vendor is well', async () => {
+  it('probe the vendor successfully', async () => {
     server.script = reply(200, {}, Buffer.from('{}'));
     const response = await gateway.fetch('/v1/providers?include_health=true&type=gcp');
     expect(await response.json()).toMatchObject({ data: [{ id: 'vertex', status: 'healthy' }] });

@@ -24,7 +24,7 @@ describe(ApiKeyRepository.name, () => {
     await testDatabase.drop();
   });
 
-  it('stores a hash and a preview, and the key itself nowhere', async () => {
+  it('stores a hash and a preview, and never the key itself', async () => {
     const { id, plaintext } = await access.makeKey({ tenantId });
     const { rows } = await access.database.query<{ row: string; hash: string }>(
       `SELECT api_keys::text AS row, encode(key_hash, 'hex') AS hash FROM api_keys WHERE id = $1`,
@@ -71,7 +71,7 @@ describe(ApiKeyRepository.name, () => {
     );
   });
 
-  it('looks keys up through the index, however many there are', async () => {
+  it('finds keys through the index, however many there are', async () => {
     await access.database.transaction(async (client) => {
       await client.query(
         `INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute)
@@ -88,7 +88,7 @@ describe(ApiKeyRepository.name, () => {
     });
   });
 
-  it('refuses to store a key twice, whoever has it', async () => {
+  it('rejects a duplicate key of any tenant', async () => {
     const { plaintext } = await access.makeKey({ tenantId });
     const draft = {
       tenantId: await access.makeTenant(randomUUID()),
@@ -102,7 +102,7 @@ describe(ApiKeyRepository.name, () => {
   });
 
   it.each(['plain', 'NUL \u0000 inside', 'lone \ud800 surrogate', 'back\\slash \\u0000', '😀'])(
-    'gives the name %j back as it was',
+    'returns the name %j unchanged',
     async (name) => {
       const { id } = await access.makeKey({ tenantId, name });
       expect((await access.apiKeys.findOfTenant(tenantId, id))?.name).toBe(name);
@@ -117,23 +117,23 @@ describe(ApiKeyRepository.name, () => {
     await access.makeKey({ tenantId: await access.makeTenant(randomUUID()) });
     const listed = await access.apiKeys.listOfTenant(tenantId);
     expect(listed.map(({ id }) => id)).toEqual([second.id, first.id]);
-    // The hash is of no use to anybody who lists keys.
+    // Callers that list keys do not need the hash.
     expect(listed[0]?.keyHash).toBeUndefined();
   });
 
   it('neither finds nor changes a key for another tenant', async () => {
     const { id } = await access.makeKey({ tenantId, name: 'mine' });
-    const stranger = await access.makeTenant(randomUUID());
-    expect(await access.apiKeys.findOfTenant(stranger, id)).toBeNull();
-    await access.apiKeys.updateNameAndExpiry(stranger, id, { name: 'stolen' });
-    await access.apiKeys.revoke(stranger, id);
+    const otherTenant = await access.makeTenant(randomUUID());
+    expect(await access.apiKeys.findOfTenant(otherTenant, id)).toBeNull();
+    await access.apiKeys.updateNameAndExpiry(otherTenant, id, { name: 'stolen' });
+    await access.apiKeys.revoke(otherTenant, id);
     expect(await access.apiKeys.findOfTenant(tenantId, id)).toMatchObject({
       name: 'mine',
       revokedAt: null,
     });
   });
 
-  it('changes what is given and keeps the rest', async () => {
+  it('changes only the given fields', async () => {
     const expiresAt = new Date('2030-01-01T00:00:00Z');
     const { id } = await access.makeKey({ tenantId, name: 'old' });
     const before = await access.apiKeys.findOfTenant(tenantId, id);

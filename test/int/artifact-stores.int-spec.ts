@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Names of all that the stores have kept, but for parts: the small S3 does not know how to drop them. */
+/** Names of all stored files, except for multipart uploads, which the small S3 does not remove. */
 async function filesBelow(path: string): Promise<string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -49,7 +49,7 @@ describe.each(STORES)('artifacts in %s', (_name, make) => {
     await (store as LocalArtifactStore | S3ArtifactStore).onApplicationShutdown();
   });
 
-  it('come back as they were given', async () => {
+  it('are returned unchanged', async () => {
     const big = randomBytes(12 * 1024 * 1024 + 7);
     const chunks = [big.subarray(0, 5), big.subarray(5, 9_000_000), big.subarray(9_000_000)];
     expect(await store.put('img_big', 'image/png', sourceOf(...chunks), LIMIT)).toEqual({
@@ -74,7 +74,7 @@ describe.each(STORES)('artifacts in %s', (_name, make) => {
     expect((await readAll(opened?.stream)).toString()).toBe('234');
   });
 
-  it('are not there before they are stored and after they are removed, twice too', async () => {
+  it('do not exist before they are stored and after they are removed, also twice', async () => {
     expect(await store.open('gone')).toBeUndefined();
     await store.remove('gone');
     await store.put('gone', 'text/plain', sourceOf('x'), LIMIT);
@@ -83,7 +83,7 @@ describe.each(STORES)('artifacts in %s', (_name, make) => {
     expect(await store.open('gone')).toBeUndefined();
   });
 
-  it('leave nothing when their source breaks off, early or late', async () => {
+  it('leave nothing when their source fails, early or late', async () => {
     const broken = new Error('the vendor hung up');
     const late = [Buffer.alloc(6 * 1024 * 1024), Buffer.alloc(1024 * 1024), broken];
     const before = (await filesBelow(folder)).length;
@@ -93,13 +93,13 @@ describe.each(STORES)('artifacts in %s', (_name, make) => {
     expect(await filesBelow(folder)).toHaveLength(before);
   });
 
-  it('keep what stood under the id when a second one breaks off', async () => {
+  it('keep the previous content when a replacement fails', async () => {
     await store.put('again', 'a/b', sourceOf('first'), LIMIT);
     await expect(store.put('again', 'a/b', sourceOf('x', new Error()), LIMIT)).rejects.toThrow();
     expect((await readAll((await store.open('again'))?.stream)).toString()).toBe('first');
   });
 
-  it('may be as large as the limit and no larger', async () => {
+  it('may be as large as the limit but no larger', async () => {
     await store.put('limit', 'a/b', sourceOf('12345'), 5);
     await expect(store.put('over', 'a/b', sourceOf('123', '456'), 5)).rejects.toThrow(
       ArtifactTooLargeError,
@@ -108,7 +108,7 @@ describe.each(STORES)('artifacts in %s', (_name, make) => {
   });
 
   it.each(['', '.', '..', '../x', 'a/b', 'a\\b', 'a\0b', 'a.b', '%2e%2e', 'é', 'x'.repeat(129)])(
-    'cannot be called %j',
+    'cannot be named %j',
     async (id) => {
       await expect(store.put(id, 'a/b', sourceOf('x'), LIMIT)).rejects.toThrow(ArtifactIdError);
       await expect(store.open(id)).rejects.toThrow(ArtifactIdError);
@@ -124,7 +124,7 @@ describe(LocalArtifactStore.name, () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  it('lets nobody else read its files', async () => {
+  it('restricts its files to their owner', async () => {
     await new LocalArtifactStore(join(root, 'artifacts')).put('a', 'a/b', sourceOf('x'), LIMIT);
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
       const { mode } = await stat(join(entry.parentPath, entry.name));
@@ -132,7 +132,7 @@ describe(LocalArtifactStore.name, () => {
     }
   });
 
-  it('has a whole file when two are stored under one id at once', async () => {
+  it('has a complete file when two are stored under one id at once', async () => {
     const store = new LocalArtifactStore(root);
     const put = (letter: string) => {
       const chunks = Array.from({ length: 50 }, () => letter.repeat(60_000));
@@ -144,7 +144,7 @@ describe(LocalArtifactStore.name, () => {
     expect(await readdir(join(root, 'drafts'))).toEqual([]);
   });
 
-  it('removes what a killed process had begun a day ago, and nothing else', async () => {
+  it('removes the unfinished files of a process killed a day ago, and nothing else', async () => {
     const store = new LocalArtifactStore(root);
     await store.put('kept', 'a/b', sourceOf('x'), LIMIT);
     const [old, fresh] = [join(root, 'drafts', 'old'), join(root, 'drafts', 'fresh')];
@@ -158,7 +158,7 @@ describe(LocalArtifactStore.name, () => {
     expect(await store.open('kept').then((opened) => readAll(opened?.stream))).toHaveLength(1);
   });
 
-  it('starts without a place to write to, and says what is wrong when it needs one', async () => {
+  it('starts without a writable folder, and names the problem when it needs one', async () => {
     const file = join(root, 'a-file');
     await writeFile(file, '');
     const store = new LocalArtifactStore(join(file, 'artifacts'));
@@ -171,7 +171,7 @@ describe(LocalArtifactStore.name, () => {
 });
 
 describe(S3ArtifactStore.name, () => {
-  it('gives URLs that the bucket takes without keys, for a while', async () => {
+  it('returns URLs that work without keys, for a limited time', async () => {
     const store = new S3ArtifactStore(s3.config);
     await store.put('shown', 'image/png', sourceOf('png'), LIMIT);
     const url = await store.presign('shown', {
@@ -188,13 +188,13 @@ describe(S3ArtifactStore.name, () => {
     await store.onApplicationShutdown();
   });
 
-  it('gives no URLs where callers are not to be sent to the bucket', async () => {
+  it('returns no URLs when callers must not be redirected to the bucket', async () => {
     const store = new S3ArtifactStore({ ...s3.config, redirect: false });
     const options = { contentType: 'a/b', contentDisposition: 'inline', lifetimeSeconds: 60 };
     expect(await store.presign('shown', options)).toBeUndefined();
   });
 
-  it('fails within its limits when nobody answers', async () => {
+  it('fails within its limits when the bucket does not answer', async () => {
     const store = new S3ArtifactStore({ ...s3.config, endpoint: 'http://127.0.0.1:9' });
     await expect(store.put('a', 'a/b', sourceOf('x'), LIMIT)).rejects.toThrow('ECONNREFUSED');
     await store.onApplicationShutdown();

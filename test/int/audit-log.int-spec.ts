@@ -30,7 +30,7 @@ describe(AuditLog.name, () => {
   afterAll(() => own.drop());
   beforeEach(() => own.database.query("SELECT forget_audit_log(now() + interval '1 day', 100)"));
 
-  it('takes whatever text a change has', async () => {
+  it('accepts any text in a change', async () => {
     await audit.record(own.database, AUTHOR, CHANGE);
     const { rows } = await own.database.query('SELECT * FROM audit_log');
     expect(rows).toEqual([
@@ -43,7 +43,7 @@ describe(AuditLog.name, () => {
     ]);
   });
 
-  it('has no row of a change that was rolled back', async () => {
+  it('has no row for a change that was rolled back', async () => {
     const change = own.database.transaction(async (client) => {
       await audit.record(client, AUTHOR, CHANGE);
       throw new Error('no');
@@ -56,7 +56,7 @@ describe(AuditLog.name, () => {
     `UPDATE audit_log SET action = 'none'`,
     'DELETE FROM audit_log',
     'TRUNCATE audit_log',
-    // The function's leave ends with it.
+    // The function's permission ends with it.
     `SELECT forget_audit_log('2020-01-01', 1); DELETE FROM audit_log`,
   ])('refuses %s', async (statement) => {
     await audit.record(own.database, AUTHOR, CHANGE);
@@ -64,7 +64,7 @@ describe(AuditLog.name, () => {
     expect(await count()).toBe(1);
   });
 
-  it('forgets the oldest rows that are old enough, so many at once', async () => {
+  it('deletes the oldest rows beyond the retention, in limited batches', async () => {
     for (let row = 0; row < 3; row++) await audit.record(own.database, AUTHOR, CHANGE);
     const forget = async (olderThan: string): Promise<unknown> =>
       (
@@ -77,7 +77,7 @@ describe(AuditLog.name, () => {
     expect(await count()).toBe(1);
   });
 
-  it('is swept of what is older than the setting says, and of nothing without it', async () => {
+  it('is swept according to the setting, and never without it', async () => {
     for (let row = 0; row < 3; row++) await audit.record(own.database, AUTHOR, CHANGE);
     const sweep = (auditRetentionDays: number, days: number): Promise<number> =>
       new AuditLogRetentionService(own.database, { auditRetentionDays }).sweepNow(
@@ -97,7 +97,7 @@ describe(AuditLogReader.name, () => {
 
   beforeAll(async () => {
     own = await createTestDatabase();
-    // The rare ones are the oldest: who walks from the newest looks at all others.
+    // The rare rows are the oldest, so a scan from the newest would read all others.
     await own.database.query(
       `INSERT INTO audit_log (created_at, actor_kind, actor_id, actor_name, tenant_id, action,
            target_type, target_id, request_id)
@@ -116,7 +116,7 @@ describe(AuditLogReader.name, () => {
 
   afterAll(() => own.drop());
 
-  /** Rows that PostgreSQL looked at for a page and left out, and those of the page. */
+  /** Returns how many rows PostgreSQL read and discarded for a page, and how many it returned. */
   async function walk(filters: AuditLogFilters): Promise<{ found: number; left: number }> {
     const entries = own.dataSource.getRepository(AuditLogEntryEntity);
     const query = entries.createQueryBuilder('entry');
@@ -139,7 +139,7 @@ describe(AuditLogReader.name, () => {
     ['targetType', 'rare'],
     ['targetId', 'rare'],
     ['requestId', RARE.requestId],
-  ])('finds rows by %s without looking at the others', async (name, value) => {
+  ])('finds rows by %s without reading the others', async (name, value) => {
     expect(await walk({ [name]: value })).toEqual({ found: 4, left: 0 });
     const { found, left } = await walk({ [name]: value, tenantId: TENANT });
     expect(found).toBe(2);

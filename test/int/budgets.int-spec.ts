@@ -88,7 +88,7 @@ async function useOf(tenant: TestTenant, { scope, id }: LimitedSubject) {
 
 describe('a budget', () => {
   it.each(BUDGET_PERIODS)(
-    '(%s) is never passed by 200 parallel requests over two ledgers',
+    '(%s) is never exceeded by 200 parallel requests over two ledgers',
     async (period) => {
       const tenant = await newTenant();
       const subject = budgeted(tenant, period, 1_050);
@@ -99,18 +99,18 @@ describe('a budget', () => {
           expect(use[period] + use.held).toBeLessThanOrEqual(1_050);
         }
       })();
-      const asked = await Promise.all(
+      const outcomes = await Promise.all(
         Array.from({ length: 200 }, (_, index) =>
           hold(tenant, [subject], 100, ledgers[index % 2]!.store),
         ),
       );
-      const admitted = asked.filter(({ outcome }) => outcome.admitted);
+      const admitted = outcomes.filter(({ outcome }) => outcome.admitted);
       expect(admitted).toHaveLength(10);
-      for (const { outcome } of asked) {
+      for (const { outcome } of outcomes) {
         if (outcome.admitted) continue;
         expect(outcome.excess).toMatchObject({ scope: 'api_key', period, limit: 1_050, left: 50 });
       }
-      // Each costs 40 of its 100, so 650 are left, for whoever comes first.
+      // Each costs 40 of its 100, so 650 are left for the next ones.
       for (const { operation } of admitted) await settle(tenant, operation, 40);
       const more = await Promise.all(
         Array.from({ length: 200 }, async (_, index) => {
@@ -129,7 +129,7 @@ describe('a budget', () => {
     },
   );
 
-  it('stands beside others, of itself and of those above, and the first to be used up refuses', async () => {
+  it('applies together with its other periods and those of parents; the first exhausted one refuses', async () => {
     const tenant = await newTenant();
     const budgets: Budget[] = [
       { period: 'hour', credits: 100 },
@@ -157,8 +157,8 @@ describe('a budget', () => {
     );
   });
 
-  it('begins anew with its period, for what ended before and not for what is open', async () => {
-    // A Sunday, the last but one day of a month, a minute before the hour.
+  it('starts again with its period, also for holds that are still open', async () => {
+    // A Sunday, the second to last day of a month, a minute before the hour.
     const sunday = `timestamptz '2026-11-29 23:59Z'`;
     const created = new Date('2026-11-29T23:58:00Z');
     for (const [period, next] of [
@@ -190,7 +190,7 @@ describe('a budget', () => {
     }
   });
 
-  it('may be lowered below what is spent, and then leaves nothing', async () => {
+  it('may be lowered below the spent credits, and then has nothing left', async () => {
     const tenant = await newTenant();
     await spend(tenant, [budgeted(tenant, 'day', 100)], 80);
     const lowered = budgeted(tenant, 'day', 50);
@@ -201,7 +201,7 @@ describe('a budget', () => {
     expect((await hold(tenant, [budgeted(tenant, 'day', 90)], 10)).outcome.admitted).toBe(true);
   });
 
-  it('has back what a crashed process held, and what was given back or never ended', async () => {
+  it('recovers the holds of crashed processes, and holds that were released or never ended', async () => {
     const tenant = await newTenant();
     const subject = budgeted(tenant, 'day', 100);
     const crashing = await connectLedger(testDatabase.url);
@@ -219,7 +219,7 @@ describe('a budget', () => {
     await crashing.close();
   });
 
-  it('counts covers, and settlements of who knows nothing of it, as those of older code', async () => {
+  it('counts covers, and settlements by older code that does not know budgets', async () => {
     const tenant = await newTenant();
     const subjects = [budgeted(tenant, 'month', 100)];
     const { operation } = await hold(tenant, subjects, 50);
@@ -236,7 +236,7 @@ describe('a budget', () => {
     expect(await store.hold(open)).toEqual({ admitted: true, granted: 28 });
   });
 
-  it('is counted for good by the sweep, when nobody asks again before its rows go', async () => {
+  it('is aggregated by the sweep when no request does it before its rows expire', async () => {
     const tenant = await newTenant();
     const subject = budgeted(tenant, 'total', 100);
     await spend(tenant, [subject], 80);
@@ -252,7 +252,7 @@ describe('a budget', () => {
     expect(await useOf(tenant, subject)).toMatchObject({ total: 80, held: 0 });
   });
 
-  it('costs nobody without one a statement: they go the quick way, also beside those who have', async () => {
+  it('costs tenants without one no statement, even next to tenants with one', async () => {
     const [limited, free] = [await newTenant(), await newTenant()];
     const subjects = [budgeted(limited, 'day', 5)];
     const { store } = ledgers[0];
@@ -272,7 +272,7 @@ describe('a budget', () => {
         return takeNames();
       };
       const [first, second] = [await holdAndSettle(), await holdAndSettle()];
-      // An account's first request of a month has to open the month.
+      // The first request of a month also opens the account's month.
       expect(first).toContain('ledger-settle');
       expect(second).toEqual(['ledger-quick-hold-one', 'ledger-quick-settle-one']);
       const outcomes = await Promise.all([
@@ -291,17 +291,17 @@ describe('a budget', () => {
 });
 
 describe('a limit of open requests', () => {
-  it('holds over two ledgers, and has room again with each that ends', async () => {
+  it('holds over two ledgers, and frees a slot with each request that ends', async () => {
     const tenant = await newTenant();
     const subject = subjectOf(tenant, { max_in_flight: 7 }, 'tenant');
-    const asked = await Promise.all(
+    const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
         hold(tenant, [subject], 1, ledgers[index % 2]!.store),
       ),
     );
-    const admitted = asked.filter(({ outcome }) => outcome.admitted);
+    const admitted = outcomes.filter(({ outcome }) => outcome.admitted);
     expect(admitted).toHaveLength(7);
-    const refused = asked.find(({ outcome }) => !outcome.admitted)!;
+    const refused = outcomes.find(({ outcome }) => !outcome.admitted)!;
     expect(refused.outcome).toMatchObject({ excess: { scope: 'tenant', maxInFlight: 7 } });
     await settle(tenant, admitted[0]!.operation, 1);
     const next = [await hold(tenant, [subject], 1), await hold(tenant, [subject], 1)];

@@ -75,7 +75,7 @@ describe('the files that settings name', () => {
       ]);
     });
 
-    it('takes the key of an entry from a file as well, also one that a vendor has too', () => {
+    it('also reads an entry’s key from a file, even if a vendor has the same variable', () => {
       const key = join(folder, 'key');
       writeFileSync(key, 'a-vendor-key\n');
       for (const name of ['LOCAL_KEY', 'OPENAI_API_KEY']) {
@@ -112,7 +112,7 @@ describe('the files that settings name', () => {
         [{ ...entry, api_key_env: 'UNSET' }],
         'GATEWAY_PROVIDERS: 0.api_key_env names the variable UNSET',
       ],
-    ])('says what is wrong with %j', (content, problem) => {
+    ])('describes the problem with %j', (content, problem) => {
       expect(problemsOf(() => load(content))).toEqual([expect.stringContaining(problem)]);
     });
   });
@@ -194,7 +194,7 @@ describe('the files that settings name', () => {
         { tenants: [tenant, { ...tenant, name: 'other' }] },
         'GATEWAY_BOOTSTRAP_FILE: tenants.1.keys.0.key is declared twice',
       ],
-    ])('says what is wrong with %j, without repeating a key', (content, problem) => {
+    ])('describes the problem with %j, without repeating a key', (content, problem) => {
       const problems = problemsOf(() => read(content));
       expect(problems).toEqual([expect.stringContaining(problem)]);
       expect(problems[0]).not.toMatch(/declared-key|short-secret/);
@@ -204,7 +204,7 @@ describe('the files that settings name', () => {
   describe('the secret of an embedded database', () => {
     const settings = { secret: undefined, secretFile: undefined, previousSecrets: [] };
 
-    it('is made once, readable to its owner only', () => {
+    it('is created once, readable by its owner only', () => {
       const dataDirectory = join(folder, 'new', 'data');
       const [secret] = gatewaySecrets({ ...settings, dataDirectory });
       expect(secret!.length).toBeGreaterThanOrEqual(32);
@@ -214,7 +214,7 @@ describe('the files that settings name', () => {
       expect(readdirSync(dataDirectory)).toEqual(['secret']);
     });
 
-    it('is read anew when its file changes, with those of before behind it', () => {
+    it('is read again when its file changes, followed by previous ones', () => {
       const dataDirectory = join(folder, 'rotated');
       const [first] = gatewaySecrets({ ...settings, dataDirectory });
       const second = 'the-second-secret-of-32-characters-or-so';
@@ -229,7 +229,7 @@ describe('the files that settings name', () => {
       expect(readdirSync(dataDirectory)).toEqual(['secret']);
     });
 
-    it('gives way to a configured one', () => {
+    it('yields to a configured one', () => {
       const dataDirectory = join(folder, 'unused');
       expect(gatewaySecrets({ ...settings, secret: 'configured', dataDirectory })).toEqual([
         'configured',
@@ -237,7 +237,7 @@ describe('the files that settings name', () => {
       expect(() => statSync(dataDirectory)).toThrow('ENOENT');
     });
 
-    it('is not made where a file was named', () => {
+    it('is not created where a file was named', () => {
       const secretFile = join(folder, 'not-there');
       expect(
         problemsOf(() => gatewaySecrets({ ...settings, secretFile, dataDirectory: folder })),
@@ -245,7 +245,7 @@ describe('the files that settings name', () => {
       expect(() => statSync(secretFile)).toThrow('ENOENT');
     });
 
-    it('is refused when its file was damaged', () => {
+    it('is rejected when its file was damaged', () => {
       writeFileSync(join(folder, 'secret'), 'short\n');
       expect(problemsOf(() => gatewaySecrets({ ...settings, dataDirectory: folder }))).toHaveLength(
         1,

@@ -209,7 +209,7 @@ describe('console build', () => {
       npm_config_fetch_retries: '0',
     });
     expect(await ended).toBe(1);
-    expect(output()).toContain('npm ci failed');
+    await until(() => output().includes('npm ci failed'));
     expect(await state()).toMatchObject({
       problem: 'the package registry cannot be reached (ECONNREFUSED)',
     });
@@ -272,7 +272,7 @@ describe('npm start', () => {
     await mkdir(join(root, 'dist/.console-state.json'));
     const { output } = run('start.mjs');
     await until(() => output().includes('listens'));
-    expect(output()).toContain('nothing can be written here');
+    await until(() => output().includes('nothing can be written here'));
     expect(await index()).toBe('the first');
     expect(await packings()).toHaveLength(1);
   });

@@ -159,10 +159,10 @@ describe('console page', () => {
 
   it('says whether there is a session cookie, which saves the page a request', async () => {
     await build({ 'index.html': `${INDEX}<meta content="__HAS_SESSION_COOKIE__">` });
-    const told = async (headers: Record<string, string>): Promise<string> =>
+    const hint = async (headers: Record<string, string>): Promise<string> =>
       (await ask('/console', headers)).body.toString();
-    expect(await told({})).toContain('<meta content="false">');
-    expect(await told({ cookie: 'gateway_session=x' })).toContain('<meta content="true">');
+    expect(await hint({})).toContain('<meta content="false">');
+    expect(await hint({ cookie: 'gateway_session=x' })).toContain('<meta content="true">');
   });
 
   it.each([

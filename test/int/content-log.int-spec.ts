@@ -48,7 +48,7 @@ interface Options {
   contentRetentionDays?: number;
 }
 
-/** All of it, as an instance has it. */
+/** Opens the content log like an instance. */
 function open({
   secret = OLD,
   database = own.database,
@@ -118,20 +118,20 @@ async function tableOf({ requestId }: ContentEntry): Promise<string> {
 }
 
 describe('the content log', () => {
-  it('is read on after the secret was rotated, and not with another one', async () => {
+  it('stays readable after a rotation of the secret, and not with another secret', async () => {
     const { writer } = open();
-    const said = entry('before the rotation');
-    writer.write(said);
+    const written = entry('before the rotation');
+    writer.write(written);
     await writer.drain();
     const read = (secret: string) =>
-      open({ secret }).log.read(BOOTSTRAP_AUTHOR, tenantId, said.requestId);
+      open({ secret }).log.read(BOOTSTRAP_AUTHOR, tenantId, written.requestId);
     await expect(read(NEW)).rejects.toThrow();
     await renewEncrypted(own.database, () => [NEW, OLD]);
-    expect((await read(NEW)).prompt).toEqual(said.content.prompt);
+    expect((await read(NEW)).prompt).toEqual(written.content.prompt);
     await expect(read(OLD)).rejects.toThrow();
   });
 
-  it('opens nothing that was moved to another request', async () => {
+  it('does not decrypt content moved to another request', async () => {
     const { writer, log } = open();
     const [one, other] = [entry('one'), entry('other')];
     writer.write(one);
@@ -146,11 +146,11 @@ describe('the content log', () => {
     expect(await log.read(BOOTSTRAP_AUTHOR, tenantId, one.requestId)).toBeDefined();
   });
 
-  it('keeps entries while the database is away, as many as there is room for, and counts the others', async () => {
-    let isAway = true;
+  it('buffers entries while the database is unavailable, up to a limit, and counts dropped ones', async () => {
+    let isUnavailable = true;
     const database = {
       query: (...args: Parameters<Database['query']>) =>
-        isAway ? Promise.reject(new Error('away')) : own.database.query(...args),
+        isUnavailable ? Promise.reject(new Error('away')) : own.database.query(...args),
     } as Pick<Database, 'query'>;
     const { writer, dropped } = open({ database });
     const first = entry('while away', { weight: 20_000_000 });
@@ -162,14 +162,14 @@ describe('the content log', () => {
     expect(writer.hasRoom()).toBe(false);
     expect(await dropped('buffer_full')).toBe(1);
     expect(await isKept(first)).toBe(false);
-    isAway = false;
+    isUnavailable = false;
     await until(() => isKept(second));
     expect(await isKept(first)).toBe(true);
     await writer.drain();
     expect(writer.hasRoom()).toBe(true);
   });
 
-  it('gives up an entry that cannot be stored, and goes on with those behind it', async () => {
+  it('drops an entry that cannot be stored, and continues with the next ones', async () => {
     const { writer, dropped } = open();
     writer.write(entry('no id', { requestId: 'no uuid' }));
     await writer.drain();
@@ -180,7 +180,7 @@ describe('the content log', () => {
     expect(await isKept(next)).toBe(true);
   });
 
-  it('waits at a stop only for what can be written', async () => {
+  it('waits at shutdown only for entries that can be written', async () => {
     const database = { query: () => Promise.reject(new Error('away')) };
     const { writer, dropped } = open({ database });
     writer.write(entry('never'));
@@ -188,7 +188,7 @@ describe('the content log', () => {
     expect(await dropped('stopped')).toBe(1);
   });
 
-  it('leaves out what was recorded before its tenant had all deleted', async () => {
+  it('omits entries recorded before their tenant deleted everything', async () => {
     const { writer, log } = open();
     const [late, new_] = [entry('late', { recordedAt: daysAgo(0.001) }), entry('new')];
     await log.deleteAll(BOOTSTRAP_AUTHOR, tenantId);
@@ -198,7 +198,7 @@ describe('the content log', () => {
     expect([await isKept(late), await isKept(new_)]).toEqual([false, true]);
   });
 
-  it('drops whole days that are over, and shows none of them before', async () => {
+  it('drops expired days as a whole, and hides them before', async () => {
     const { writer, log, retention } = open({ contentRetentionDays: 2 });
     await retention.sweepNow();
     const another = await createTenant(own.database, 0);
@@ -207,7 +207,7 @@ describe('the content log', () => {
     writer.write(old);
     writer.write(today);
     await writer.drain();
-    // There is a table of today; days of before have none of their own here.
+    // Only today has a table; earlier days share one.
     expect(await tableOf(old)).toBe('request_contents_other');
     expect(await tableOf(today)).toMatch(/^request_contents_\d{4}_\d\d_\d\d$/);
     await expect(log.read(BOOTSTRAP_AUTHOR, another.tenantId, old.requestId)).rejects.toThrow();
@@ -224,7 +224,7 @@ describe('the content log', () => {
     expect(rows).toEqual([{ is_there: false, keys: 0 }]);
   });
 
-  it('keeps no more than there is room for: the oldest days go, and then nothing is taken', async () => {
+  it('stays within its size limit: drops the oldest days, then stops recording', async () => {
     const { writer, retention, dropped } = open({ contentMaxBytes: 1 });
     await retention.sweepNow();
     expect(writer.hasRoom()).toBe(false);

@@ -5,7 +5,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-/** The tests' server is on this machine. */
+/** For a database server on the same machine. */
 const AT_ONCE = Math.min(4, Math.max(1, availableParallelism() - 1));
 
 describe('statements in the background', () => {
@@ -15,7 +15,7 @@ describe('statements in the background', () => {
   });
   afterAll(() => own.drop());
 
-  it('run a few at a time, in the order in which they were asked for', async () => {
+  it('run a few at a time, in order', async () => {
     const { background } = own.database;
     const ended: number[] = [];
     let underWay = 0;
@@ -35,18 +35,19 @@ describe('statements in the background', () => {
     if (AT_ONCE === 1) expect(ended).toEqual([0, 1, 2]);
   });
 
-  it('leave the others their sessions', async () => {
+  it('leave sessions for foreground statements', async () => {
     const { background } = own.database;
-    const slow = Promise.all(
-      Array.from({ length: 50 }, () => background.query('SELECT pg_sleep(0.01)')),
-    );
-    const startedMs = performance.now();
+    let ended = 0;
+    const slow = Array.from({ length: 50 }, async () => {
+      await background.query('SELECT pg_sleep(0.01)');
+      ended++;
+    });
     await own.database.query('SELECT 1');
-    expect(performance.now() - startedMs).toBeLessThan(300);
-    await slow;
+    expect(ended).toBeLessThan(slow.length);
+    await Promise.all(slow);
   });
 
-  it('fail by themselves', async () => {
+  it('fail separately', async () => {
     const { background } = own.database;
     const failing = background.query('SELECT nothing FROM nowhere');
     const next = background.query('SELECT 1 AS one');
@@ -54,13 +55,13 @@ describe('statements in the background', () => {
     await expect(next).resolves.toMatchObject({ rows: [{ one: 1 }] });
   });
 
-  it('fail when the pool is gone, and end nothing else', async () => {
+  it('fail when the pool is closed, without other effects', async () => {
     const driver = { options: { url: 'postgres://a:b@localhost/gateway' }, master: undefined };
     const { background } = new Database({ driver } as unknown as DataSource);
     await expect(background.query('SELECT 1')).rejects.toThrow(TypeError);
   });
 
-  it('do not wait for those that wait for a lock', async () => {
+  it('are not blocked by those that wait for a lock', async () => {
     const { background } = own.database;
     let isDone = false;
     let go = (): void => undefined;
@@ -83,7 +84,7 @@ describe('statements in the background', () => {
     ['postgres:///gateway?host=/run/postgresql', AT_ONCE],
     ['postgres://a:b@db.example.com/gateway', 4],
     ['postgres://a:b@one,two/gateway', 4],
-  ])('at %s are %i at once', async (url, expected) => {
+  ])('for %s, run %i at a time', async (url, expected) => {
     let underWay = 0;
     let most = 0;
     const query = async (): Promise<void> => {

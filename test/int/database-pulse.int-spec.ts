@@ -16,7 +16,7 @@ describe(DatabasePulse.name, () => {
   });
   afterAll(() => own.drop());
 
-  it('is taken once for all who ask together', async () => {
+  it('is shared by concurrent callers', async () => {
     let beats = 0;
     const statement = { text: 'SELECT 1' };
     const pulse = new DatabasePulse(own.database, { statement, onBeat: () => beats++ });
@@ -26,7 +26,7 @@ describe(DatabasePulse.name, () => {
     await pulse.stop();
   });
 
-  it('goes on over a session that has died', async () => {
+  it('survives a dead session', async () => {
     const pulse = new DatabasePulse(own.database, {
       statement: { text: 'SELECT pg_backend_pid() AS pid' },
       onBeat: (row: { pid: number } | undefined) => (pid = row?.pid),
@@ -40,7 +40,7 @@ describe(DatabasePulse.name, () => {
     await pulse.stop();
   });
 
-  it('leaves no more behind after hundreds of beats than after one', async () => {
+  it('uses no more disk after hundreds of beats than after one', async () => {
     const instance = new InstanceService(own.database);
     const size = async (): Promise<number> => {
       const { rows } = await own.database.query<{ bytes: number }>(
@@ -62,12 +62,12 @@ describe(`${Database.name}.transaction`, () => {
   beforeAll(async () => (own = await createTestDatabase()));
   afterAll(() => own.drop());
 
-  it('begins on another session where those of the pool died unnoticed', async () => {
+  it('starts on another session when pooled ones died unnoticed', async () => {
     const { pool } = own.database;
     const clients = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
     const pids = await Promise.all(clients.map(pidOf));
     const sockets = clients.map((client) => client.connection.stream as unknown as Socket);
-    // Their ends are heard no sooner than the answer to the next statement.
+    // Their closing is noticed no sooner than the response to the next statement.
     for (const socket of sockets) socket.pause();
     for (const client of clients) client.release();
     const other = await createTestDatabase({ migrate: false });
@@ -87,7 +87,7 @@ describe(`${Database.name}.transaction`, () => {
     expect(works).toBe(1);
   });
 
-  it('does not do its work again where the session dies later', async () => {
+  it('does not repeat its work when the session dies later', async () => {
     let works = 0;
     const lost = own.database.transaction((client) => {
       works++;

@@ -51,7 +51,7 @@ describe('Database.within', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('reads through the executor it is given', async () => {
+  it('reads through the given executor', async () => {
     await tenants.insert({ name: 'one' });
     const texts: string[] = [];
     const executor: SqlExecutor = {

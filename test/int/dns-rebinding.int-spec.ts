@@ -13,13 +13,13 @@ const CNAME = 5;
 const AAAA = 28;
 const NOT_FOUND = 3;
 
-/** An address, or the name of a CNAME; the next query of the name gets the next list. */
+/** Addresses, or the name of a CNAME; each query of the name gets the next list. */
 type Answers = readonly (readonly string[])[];
 
 const PUBLIC = '93.184.215.14';
 const PUBLIC_6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
 
-/** Each leads inside with its last list. Nothing connects to the public addresses. */
+/** The last list of each leads to an internal address. Nothing connects to the public ones. */
 const NAMES: Readonly<Record<string, Answers>> = {
   'rebind.attack.test': [[PUBLIC], ['127.0.0.1']],
   'mapped.attack.test': [[PUBLIC], ['::ffff:127.0.0.1']],
@@ -43,10 +43,10 @@ const NAMES: Readonly<Record<string, Answers>> = {
   'loop.attack.test': [[PUBLIC], ['loop.attack.test']],
 };
 
-/** A nameserver with TTL 0, such as an attacker runs for a domain. */
+/** A nameserver with TTL 0, like an attacker runs for a domain. */
 class HostileNameserver {
   private readonly socket: DatagramSocket = createSocket('udp4');
-  /** Which list of a name is served: rebinding happens between two looks. */
+  /** Index of the list served for a name: rebinding happens between two lookups. */
   stage = 0;
   queries = 0;
 
@@ -148,12 +148,12 @@ describe('a name whose nameserver rebinds it', () => {
       ),
     );
 
-  it.each(Object.keys(NAMES))('leads nowhere inside: %s', async (name) => {
+  it.each(Object.keys(NAMES))('reaches no internal address: %s', async (name) => {
     const url = `http://${name}:${port}/`;
     const before = nameserver.queries;
     const rules = { allowPrivate: false, resolveName: resolver() };
-    const asked = new OutboundClient(rules);
-    await asked.assertDestinationUrl(url, 'url');
+    const outbound = new OutboundClient(rules);
+    await outbound.assertDestinationUrl(url, 'url');
     expect(nameserver.queries).toBeGreaterThan(before);
 
     nameserver.stage = 1;
@@ -172,7 +172,7 @@ describe('a name whose nameserver rebinds it', () => {
       await expect(media.assertPublic(url, 'image_url')).rejects.toThrow(/could not be fetched/);
     }
     expect(reached).toBe(0);
-    for (const part of [asked, client, media]) await part.onApplicationShutdown();
+    for (const part of [outbound, client, media]) await part.onApplicationShutdown();
   });
 
   it('reaches the same server where private addresses are allowed', async () => {

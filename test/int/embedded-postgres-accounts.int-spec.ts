@@ -29,14 +29,14 @@ describe('the embedded PostgreSQL without its binaries', () => {
   const scene = new EmbeddedPostgresScene();
   afterAll(() => scene.remove());
 
-  it('asks for a DATABASE_URL', async () => {
+  it('requests a DATABASE_URL', async () => {
     installLauncher(scene.launcher, { withBinaries: false });
     const { error } = await scene.startService();
     expect(error).toMatch(/^No embedded PostgreSQL is installed .*\. Set DATABASE_URL/);
   });
 });
 
-describeAsRoot('the embedded PostgreSQL of root', () => {
+describeAsRoot('the embedded PostgreSQL as root', () => {
   const scene = new EmbeddedPostgresScene();
   const nobody = nobodyAccount();
   const closed = join(scene.folder, 'closed');
@@ -51,11 +51,11 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('runs as nobody, with the cluster in the data folder when nobody can get there', async () => {
+  it('runs as nobody, with the cluster in the data folder when nobody has access', async () => {
     const { url } = await scene.start({ fallbackRoot });
     expect(statSync(scene.cluster)).toMatchObject({ uid: nobody.uid, gid: nobody.gid });
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    // Where nobody can't enter the checkout, as in the home of root, the programs are copied; the data never.
+    // When nobody cannot enter the checkout, such as root's home, the programs are copied; the data never.
     const isClosed = findBlocked(realpathSync('node_modules'), nobody) !== undefined;
     expect(existsSync(fallbackRoot) ? readdirSync(fallbackRoot) : []).toEqual(
       isClosed ? ['postgres-binaries'] : [],
@@ -63,14 +63,14 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(readdirSync(scene.dataDirectory).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  it('starts a cluster that belongs to root, as after a restored backup', async () => {
+  it('starts a cluster that belongs to root, such as after a restored backup', async () => {
     chownSync(scene.cluster, 0, 0);
     chownSync(join(scene.cluster, 'PG_VERSION'), 0, 0);
     await scene.start();
     expect(statSync(join(scene.cluster, 'PG_VERSION')).uid).toBe(nobody.uid);
   });
 
-  it('puts the cluster elsewhere when nobody cannot get to the data folder, and finds it again', async () => {
+  it('puts the cluster elsewhere when nobody cannot access the data folder, and finds it again', async () => {
     const { url } = await scene.start(unreachable);
     const location = readFileSync(pointer, 'utf8').trim();
     expect(location).toMatch(new RegExp(`^${fallbackRoot}/[0-9a-f]{16}$`));
@@ -85,7 +85,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(readFileSync(pointer, 'utf8').trim()).toBe(location);
   });
 
-  it('says in the data folder and at each start that the data is not there', async () => {
+  it('reports in the data folder and at each start that the data is elsewhere', async () => {
     const location = readFileSync(pointer, 'utf8').trim();
     const note = join(unreachable.dataDirectory, 'DATABASE-IS-NOT-HERE.txt');
     rmSync(note);
@@ -99,7 +99,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(readFileSync(note, 'utf8')).toContain('A COPY OF THIS FOLDER IS NO COPY OF THE DATA');
   });
 
-  it("refuses a copy of the data folder, rather than open the original's database", async () => {
+  it("rejects a copy of the data folder rather than opening the original's database", async () => {
     const dataDirectory = join(closed, 'copy');
     cpSync(unreachable.dataDirectory, dataDirectory, { recursive: true });
     await expect(scene.start({ dataDirectory, fallbackRoot })).rejects.toThrow(
@@ -118,7 +118,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     renameSync(dataDirectory, unreachable.dataDirectory);
   });
 
-  it('says so when the cluster elsewhere is gone, rather than starting with an empty one', async () => {
+  it('reports a missing cluster elsewhere rather than starting with an empty one', async () => {
     const location = readFileSync(pointer, 'utf8').trim();
     renameSync(location, `${location}.away`);
     await expect(scene.start(unreachable)).rejects.toThrow(
@@ -136,7 +136,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(await query(url, `SELECT to_regclass('kept') AS name`)).toEqual([{ name: null }]);
   });
 
-  it('asks for a way in when the folder of an existing cluster was closed', async () => {
+  it('requests access when the folder of an existing cluster was closed', async () => {
     chmodSync(scene.dataDirectory, 0o700);
     await expect(scene.start({ fallbackRoot })).rejects.toThrow(
       `Allow passing through ${scene.dataDirectory} (chmod o+x)`,
@@ -144,7 +144,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     chmodSync(scene.dataDirectory, 0o711);
   });
 
-  it('copies the binaries once when nobody cannot get to them, with the links they need', async () => {
+  it('copies the binaries once when nobody cannot access them, with the links they need', async () => {
     const launcher = join(closed, 'code');
     installLauncher(launcher);
     const copies = join(fallbackRoot, 'postgres-binaries');
@@ -170,7 +170,7 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     const home = join(scene.folder, 'home');
     mkdirSync(home, { mode: 0o700 });
     chownSync(home, nobody.uid, nobody.gid);
-    // The binaries lie where this user cannot write, without the links they need.
+    // The binaries are read-only for this user and lack the links they need.
     const dataDirectory = join(home, 'data');
     const service = await scene.startService({ dataDirectory, fallbackRoot }, nobody.uid);
     expect(service.error).toBe('');
@@ -179,13 +179,13 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(statSync(dataDirectory).mode & 0o777).toBe(0o700);
     await service.kill('SIGTERM');
 
-    // Root, for once, runs it as its owner and takes nothing away from them.
+    // Root runs it as its owner and leaves the files to the owner.
     await (await scene.start({ dataDirectory, fallbackRoot })).stop();
     const again = await scene.startService({ dataDirectory, fallbackRoot }, nobody.uid);
     expect(again.error).toBe('');
   });
 
-  it('tells a normal user that the cluster belongs to somebody else', async () => {
+  it('tells a normal user that the cluster belongs to another user', async () => {
     const user = nobody.uid - 1;
     chmodSync(scene.dataDirectory, 0o755);
     const { error } = await scene.startService({ fallbackRoot }, user);

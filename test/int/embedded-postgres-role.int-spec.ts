@@ -16,7 +16,7 @@ const ORDINARY = [
   { name: 'gateway', super: false, login: true, more: false },
   { name: 'gateway_admin', super: true, login: false, more: true },
 ];
-/** What an ordinary role could not change or read. */
+/** Objects that an ordinary role could not change or read. */
 const NOT_OWNED = `SELECT count(*) FROM (
     SELECT relowner AS owner FROM pg_class WHERE oid >= 16384
     UNION ALL SELECT proowner FROM pg_proc WHERE oid >= 16384
@@ -30,14 +30,14 @@ describe("the embedded PostgreSQL's role", () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('is no superuser, also where it was one before, and keeps its data', async () => {
+  it('is not a superuser, also where it was one before, and keeps its data', async () => {
     const made = await scene.start();
     await migrateDatabase(made.url, MIGRATIONS);
     await runMigrations({ connectionString: made.url });
     expect(await query(made.url, ROLES)).toEqual(ORDINARY);
     await query(made.url, `INSERT INTO tenants (name) VALUES ('kept')`);
     await made.stop();
-    await makeAsBefore();
+    await makeSuperuserCluster();
 
     for (const start of ['upgraded', 'again']) {
       const { url, stop } = await scene.start();
@@ -56,8 +56,8 @@ describe("the embedded PostgreSQL's role", () => {
     }
   });
 
-  /** Makes the cluster what it was when its role was the superuser that it began with. */
-  async function makeAsBefore(): Promise<void> {
+  /** Restores the state in which the role was the cluster's initial superuser. */
+  async function makeSuperuserCluster(): Promise<void> {
     const cluster = locateCluster({
       dataDirectory: scene.dataDirectory,
       fallbackRoot: join(scene.folder, 'fallback'),

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 /** TypeORM's own table. */
 const WITHOUT_ENTITY = ['migrations'];
-/** Tables without a primary key; their entities name columns that identify a row closely enough. */
+/** Tables without a primary key; their entities name columns that identify a row well enough. */
 const WITHOUT_KEY = [
   'ledger_entries',
   'request_log_corrections',
@@ -75,7 +75,7 @@ describe('the entities', () => {
     );
   });
 
-  /** Whether a nullable column is part of what identifies a row of a table without a key. */
+  /** Returns whether a nullable column identifies a row of a table without a key. */
   function isIdentifying({ table, name }: ColumnRow): boolean {
     return dataSource.entityMetadatas.some(
       ({ tableName, primaryColumns }) =>
@@ -93,14 +93,14 @@ function describeColumn(column: ColumnRow): string {
   return `${table}.${name} ${type}${isNullable ? ' null' : ''}${hasDefault ? ' default' : ''}${isPrimary ? ' key' : ''}`;
 }
 
-/** As `format_type` writes it. */
+/** Formats a type like `format_type`. */
 function typeOf({ driver }: DataSource, column: ColumnMetadata): string {
   const type = driver.normalizeType(column);
   const { precision, isArray } = column;
   return `${precision == null ? type : type.replace('timestamp', `timestamp(${precision})`)}${isArray ? '[]' : ''}`;
 }
 
-/** Columns of the tables in `public`; partitions are left out, since their parents have the entity. */
+/** Returns the columns of tables in `public`, without partitions, since their parents have the entity. */
 async function columnsOf({ database }: TestDatabase): Promise<ColumnRow[]> {
   const { rows } = await database.query<ColumnRow>(`
     SELECT class.relname AS table, attname AS name, format_type(atttypid, atttypmod) AS type,

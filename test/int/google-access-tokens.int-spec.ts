@@ -11,7 +11,7 @@ import { reply, startScriptedServer, type ScriptedServer } from '../contract/scr
 const VARIABLE = 'GOOGLE_APPLICATION_CREDENTIALS';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Credentials that are exchanged for a token at an address of our own. */
+/** Credentials exchanged for a token at a local address. */
 describe('application default credentials', () => {
   const before = process.env[VARIABLE];
   let folder: string;
@@ -44,7 +44,7 @@ describe('application default credentials', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('give a token, its end and the project that it is billed to', async () => {
+  it('yield a token, its expiry and the project to bill', async () => {
     const token = { access_token: 'granted', expires_in: 3_600, token_type: 'Bearer' };
     server.script = reply(200, JSON_TYPE, Buffer.from(JSON.stringify(token)));
     process.env[VARIABLE] = join(folder, 'credentials.json');
@@ -54,7 +54,7 @@ describe('application default credentials', () => {
     expect(String(server.calls[0]?.body)).toContain('subject-token');
   });
 
-  it('that are refused, or not there, are the operator’s fault', async () => {
+  it('that are rejected or missing are the operator’s fault', async () => {
     server.script = reply(400, JSON_TYPE, Buffer.from('{"error":"invalid_grant"}'));
     for (const file of ['credentials.json', 'none.json']) {
       process.env[VARIABLE] = join(folder, file);

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe(GrantsService.name, () => {
-  it('opens the account with the first grant and adds every later one, also at once', async () => {
+  it('opens the account with the first grant and adds later ones, also concurrently', async () => {
     const tenant = await createTenant(testDatabase.database, 'no account');
     expect((await reader.balanceOf(tenant.tenantId)).balance).toBe(0);
     await Promise.all([5, 10, 20].map((credits) => grants.grant(tenant.tenantId, credits)));
@@ -60,7 +60,7 @@ describe(GrantsService.name, () => {
     expect((await reader.balanceOf(tenant.tenantId)).balance).toBe(7);
   });
 
-  it('refuses what would make the account larger than a number can say', async () => {
+  it('rejects a grant beyond the largest safe balance', async () => {
     const tenant = await createTenant(testDatabase.database, 7);
     await expect(grants.grant(tenant.tenantId, Number.MAX_SAFE_INTEGER - 6)).rejects.toBeInstanceOf(
       InvalidRequestError,
@@ -70,11 +70,11 @@ describe(GrantsService.name, () => {
     expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
   });
 
-  it('refuses a tenant that does not exist', async () => {
+  it('rejects an unknown tenant', async () => {
     await expect(grants.grant(randomUUID(), 5)).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('corrects up and down, and never touches what requests have set aside', async () => {
+  it('corrects up and down, and never touches held credits', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const { tenantId } = tenant;
     await setHeld(tenantId, 30);
@@ -100,13 +100,13 @@ describe(GrantsService.name, () => {
     expect(await findLedgerFaults(testDatabase.database)).toEqual([]);
   });
 
-  it.each([0, 1.5, NaN, 2 ** 53])('refuses to correct by %p', async (credits) => {
+  it.each([0, 1.5, NaN, 2 ** 53])('rejects a correction of %p', async (credits) => {
     const { tenantId } = await createTenant(testDatabase.database, 7);
     await expect(correct(tenantId, credits)).rejects.toBeInstanceOf(InvalidRequestError);
     expect((await reader.balanceOf(tenantId)).balance).toBe(7);
   });
 
-  it('corrects no account beyond what a number can say, and none that is not there', async () => {
+  it('corrects no account beyond the largest safe balance, and no missing account', async () => {
     const { tenantId } = await createTenant(testDatabase.database, 7);
     await expect(correct(tenantId, Number.MAX_SAFE_INTEGER - 6)).rejects.toBeInstanceOf(
       InvalidRequestError,
@@ -115,7 +115,7 @@ describe(GrantsService.name, () => {
     await expect(correct(none.tenantId, -1)).rejects.toBeInstanceOf(ConflictError);
   });
 
-  it('never makes a negative balance of corrections and charges at once', async () => {
+  it('never lets concurrent corrections and charges make a balance negative', async () => {
     const ledger = await connectLedger(testDatabase.url);
     const tenant = await createTenant(testDatabase.database, 1_000);
     const charge = async (): Promise<number> => {
@@ -137,7 +137,7 @@ describe(GrantsService.name, () => {
     const { balance, available } = await reader.balanceOf(tenant.tenantId);
     expect(balance).toBe(1_000 - moved);
     expect(available).toBe(balance);
-    // 25 of each ask for 1,875; whoever came too late was refused, and left nothing behind.
+    // 25 of each request 1,875; refused ones leave no trace.
     expect(balance).toBeGreaterThanOrEqual(0);
     await expect(correct(tenant.tenantId, -balance - 1)).rejects.toBeInstanceOf(ConflictError);
     if (balance > 0) await correct(tenant.tenantId, -balance);

@@ -37,7 +37,7 @@ interface HoldRequest {
   range?: CreditRange;
 }
 
-/** One group: what each tenant asks for, one after the other, and requests that end in it. */
+/** One group: the tenants' holds in order, and requests that end in it. */
 async function flush(
   way: (client: PoolClient, instanceId: string, group: LedgerGroup) => Promise<unknown>,
   asks: readonly [TestTenant, HoldRequest][],
@@ -66,22 +66,27 @@ const wide = (amount: number, most: number, base = 0): HoldRequest => ({
 
 describe('a hold of open length', () => {
   it.each([
-    ['the most, when that is within a 32nd of what is available', 32_000, wide(10, 1_000), 1_000],
-    ['a 32nd of what is available', 3_200, wide(10, 1_000), 100],
-    ['… rounded down', 3_231, wide(10, 1_000), 100],
-    ['… besides what is not for output', 3_200, wide(60, 1_000, 50), 150],
-    ['the least, when a 32nd is less', 3_200, wide(400, 1_000), 400],
     [
-      'all there is, and no more, when the prompt takes nearly all',
+      'its maximum when that is within a 32nd of the available credits',
+      32_000,
+      wide(10, 1_000),
+      1_000,
+    ],
+    ['a 32nd of the available credits', 3_200, wide(10, 1_000), 100],
+    ['… rounded down', 3_231, wide(10, 1_000), 100],
+    ['… plus the part that is not for output', 3_200, wide(60, 1_000, 50), 150],
+    ['its minimum when a 32nd is less', 3_200, wide(400, 1_000), 400],
+    [
+      'everything available, and no more, when the prompt needs nearly all',
       1_000,
       wide(990, 5_000, 980),
       1_000,
     ],
-    ['the least, when there is not a credit more', 400, wide(400, 1_000), 400],
-  ])('gets %s', async (_, credits, asked, expected) => {
+    ['its minimum when there is not a credit more', 400, wide(400, 1_000), 400],
+  ])('gets %s', async (_, credits, request, expected) => {
     for (const way of [quickFlush, flushGroup]) {
       const tenant = await createTenant(testDatabase.database, credits);
-      const { granted } = await flush(way, [[tenant, asked]]);
+      const { granted } = await flush(way, [[tenant, request]]);
       expect(granted).toEqual([expected]);
       expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
         held: expected,
@@ -90,14 +95,14 @@ describe('a hold of open length', () => {
     }
   });
 
-  it('is left to the long way when the least does not fit', async () => {
+  it('takes the slow path when the minimum does not fit', async () => {
     const tenant = await createTenant(testDatabase.database, 399);
     expect((await flush(quickFlush, [[tenant, wide(400, 1_000)]])).result).toBe(false);
     expect((await flush(flushGroup, [[tenant, wide(400, 1_000)]])).granted).toEqual([undefined]);
     expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({ held: 0 });
   });
 
-  it('is decided alike in one statement and in several, in the order of arrival', async () => {
+  it('gets the same in one statement and in several, in order of arrival', async () => {
     const random = new SeededRandom(18);
     const kinds = Array.from({ length: 60 }, (): HoldRequest => {
       const base = random.below(50);
@@ -110,7 +115,7 @@ describe('a hold of open length', () => {
           await createTenant(testDatabase.database, 60_000),
           await createTenant(testDatabase.database, 900_000),
         ];
-        // Holds that end in the same group give back their credits before the others are decided.
+        // Holds that end in the same group release their credits before the others are decided.
         const ending = holdOperation(tenants[0]!, 9_000);
         const store = ledger.store;
         await store.hold(ending);

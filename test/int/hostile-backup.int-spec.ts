@@ -144,7 +144,7 @@ describe('restore of a hostile archive', () => {
       ],
     ),
     [
-      'an artifact twice',
+      'a duplicate artifact',
       () =>
         forge((all) =>
           all.flatMap(([name, content]) =>
@@ -225,7 +225,7 @@ describe('restore of a hostile archive', () => {
         ),
     ],
     [
-      'rows of a table of the catalogue',
+      'rows of a system table',
       () =>
         forge((all) => [
           ...all.slice(0, -1),
@@ -249,7 +249,7 @@ describe('restore of a hostile archive', () => {
       () => withHeader((header) => (header.version = '\u001b[2Jowned')),
     ],
     [
-      'two thousand years of months',
+      'months over two thousand years',
       () =>
         withHeader(
           (header) =>

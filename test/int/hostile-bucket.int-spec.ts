@@ -24,7 +24,7 @@ function endless(response: ServerResponse, piece: Buffer): void {
 
 const XML = Buffer.from('<Error><Code>'.padEnd(65_536, 'x'));
 
-describe('a bucket that attacks', () => {
+describe('a malicious bucket', () => {
   let server: Server;
   let elsewhere: Server;
   let config: S3Config;
@@ -70,7 +70,7 @@ describe('a bucket that attacks', () => {
     }
   };
 
-  it.each([301, 302, 307, 308])('is not followed elsewhere by a %i', async (status) => {
+  it.each([301, 302, 307, 308])('cannot redirect with a %i', async (status) => {
     const { port } = elsewhere.address() as AddressInfo;
     answer = (_request, response) => {
       const headers = { location: `http://127.0.0.1:${port}/`, 'x-amz-bucket-region': 'evil' };
@@ -84,9 +84,9 @@ describe('a bucket that attacks', () => {
 
   it.each([
     ['an endless error', 400],
-    ['an endless refusal of a missing file', 404],
+    ['an endless error for a missing file', 404],
     ['an endless answer to a deletion', 200],
-  ])('sends %s, of which little is kept', async (_name, status) => {
+  ])('sends %s, which is not buffered', async (_name, status) => {
     answer = (_request, response) => {
       response.writeHead(status, { 'content-type': 'application/xml' });
       endless(response, XML);
@@ -99,7 +99,7 @@ describe('a bucket that attacks', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000);
   });
 
-  it('sends files of a length that it does not announce, or of another one', async () => {
+  it('sends files without a length, or with a wrong one', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       endless(response, XML);
@@ -117,7 +117,7 @@ describe('a bucket that attacks', () => {
     });
   });
 
-  it('sends less or more than it announces', async () => {
+  it('sends less or more than it announced', async () => {
     answer = (request) => {
       request.socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${'x'.repeat(100)}`);
     };
@@ -135,7 +135,7 @@ describe('a bucket that attacks', () => {
     });
   });
 
-  it('sends parts of the archive of another length, or names endless ones', async () => {
+  it('sends archive parts with a wrong length, or lists endless ones', async () => {
     const bucket = new ArchiveBucket({ s3: config });
     answer = (_request, response) => {
       response.writeHead(206, { 'content-type': 'binary/octet-stream' });

@@ -30,7 +30,7 @@ const logs = (['warn', 'log', 'error'] as const).map((level) =>
 );
 afterEach(() => logs.forEach((log) => log.mockClear()));
 
-/** Replies to the client's handshake as a real server does, so that each attack meets a connection in use. */
+/** Answers the handshake like a real server, so that each attack hits a connection in use. */
 const INFO = 'redis_version:7.0.0\r\nloading:0\r\nrole:master\r\n';
 
 const ATTACKS: readonly [string, string | Buffer][] = [
@@ -48,18 +48,18 @@ const ATTACKS: readonly [string, string | Buffer][] = [
   ['no array', '*-1\r\n'],
   ['numbers where texts belong', ':1\r\n'],
   ['arrays of nothing', '*3\r\n$-1\r\n$-1\r\n$-1\r\n'],
-  ['replies that nobody asked for', '+OK\r\n'.repeat(10_000)],
-  ['counts that are no numbers', '*2\r\n$3\r\nabc\r\n$1\r\n{\r\n'],
+  ['unsolicited replies', '+OK\r\n'.repeat(10_000)],
+  ['counts that are not numbers', '*2\r\n$3\r\nabc\r\n$1\r\n{\r\n'],
   ['an error', '-ERR no\r\n'],
 ];
 
-/** In the handshake, replies of these kinds take other paths. */
+/** In the handshake, such replies take other code paths. */
 const CASES = ATTACKS.flatMap(([name, bytes], index) => [
   [name, bytes, true] as const,
   ...(index % 5 === 0 ? [[`${name} in the handshake`, bytes, false] as const] : []),
 ]);
 
-describe('a Redis server that attacks', () => {
+describe('a malicious Redis server', () => {
   let server: Server;
   let url: string;
   let reply: string | Buffer = '';
@@ -130,23 +130,23 @@ describe('a Redis server that attacks', () => {
   });
 });
 
-describeWithRedis('a stranger who writes to Redis', () => {
+describeWithRedis('an attacker who writes to Redis', () => {
   let redis: TestRedis;
   let queue: QueueInstance;
-  let stranger: Redis;
+  let attacker: Redis;
 
   beforeAll(async () => {
     redis = await startTestRedis();
-    stranger = new Redis(redis.url);
+    attacker = new Redis(redis.url);
     queue = await openQueue({ redisUrl: redis.url, databaseUrl: '' });
   });
   afterAll(async () => {
     await queue.close();
-    stranger.disconnect();
+    attacker.disconnect();
     await redis.stop();
   });
 
-  it('wakes consumers by texts only, and stops no topic', async () => {
+  it('only wakes consumers, and stops no topic', async () => {
     const keys: unknown[] = [];
     await queue.queue.consume({
       jobs: async (key) => {
@@ -171,25 +171,25 @@ describeWithRedis('a stranger who writes to Redis', () => {
     ];
     for (const [index, job] of jobs.entries()) {
       const fields = { name: '__default__', opts: '{}', timestamp: '1', delay: '0', ...job };
-      await stranger.hset(`gateway-queue:jobs:evil${index}`, fields);
-      await stranger.lpush('gateway-queue:jobs:wait', `evil${index}`);
+      await attacker.hset(`gateway-queue:jobs:evil${index}`, fields);
+      await attacker.lpush('gateway-queue:jobs:wait', `evil${index}`);
     }
-    await stranger.lpush('gateway-queue:jobs:wait', 'no such job', '');
+    await attacker.lpush('gateway-queue:jobs:wait', 'no such job', '');
     await queue.queue.wake('jobs', 'honest');
     await until(() => keys.includes('honest'));
     expect(keys.every((key) => typeof key === 'string' && key.length <= 200)).toBe(true);
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  it('takes nothing but the shared counts by keys of the wrong type', async () => {
+  it('only disables shared counts with keys of the wrong type', async () => {
     const limiter = new RedisRateLimiter(redis.url);
     const store = new RedisCacheStore(redis.url, LIMITS, SECRET);
     for (const part of [limiter, store]) await part.onModuleInit();
-    await stranger.set('gateway:rate-limit:key', 'text');
-    await stranger.hset('gateway:rate-limit:counts', { window: 'x', count: 'abc' });
-    await stranger.lpush('gateway:cache:key', 'x');
+    await attacker.set('gateway:rate-limit:key', 'text');
+    await attacker.hset('gateway:rate-limit:counts', { window: 'x', count: 'abc' });
+    await attacker.lpush('gateway:cache:key', 'x');
     for (const list of ['ends', 'order', 'sizes', 'bytes']) {
-      await stranger.set(`gateway:cache-${list}`, 'text');
+      await attacker.set(`gateway:cache-${list}`, 'text');
     }
     for (let count = 1; count <= 6; count++) {
       expect((await limiter.take(CALLER)).allowed).toBe(count <= 5);

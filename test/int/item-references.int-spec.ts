@@ -16,7 +16,7 @@ import { conversationOf } from '../support/responses-requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
-/** Of a request whose memory nobody counts. */
+/** The room of a request without a memory budget. */
 const room = new RequestRoom({} as BudgetedRequest);
 
 describe('references to items of stored responses', () => {
@@ -51,11 +51,11 @@ describe('references to items of stored responses', () => {
     status?: 'completed' | 'failed';
     tenantId?: string;
     createdAt?: Date;
-    /** Of the answer's item, where a vendor gave it. */
+    /** Id of the answer's item, if a vendor set one. */
     vendorItemId?: string;
   }
 
-  /** Keeps a turn whose answer is one message. */
+  /** Stores a turn whose answer is one message. */
   const keep = async (turn: KeptTurn = {}): Promise<{ responseId: string; item: JsonObject }> => {
     const { text = 'Hello', status = 'completed', tenantId = TENANT, vendorItemId } = turn;
     const responseId = newResponseId();
@@ -85,17 +85,17 @@ describe('references to items of stored responses', () => {
 
   const reference = (id: unknown): JsonObject => ({ type: 'item_reference', id });
 
-  it('become the items, in their places, with one query for all', async () => {
+  it('are replaced by the items, in place, with one query for all', async () => {
     const made = await keep({ text: 'made here' });
     const relayed = await keep({ text: 'relayed', vendorItemId: 'msg_of-a.vendor' });
     const earlier = await keep({ text: 'of an earlier turn' });
-    const asked = { role: 'user', content: 'And now?' };
-    const history = conversationOf(reference(earlier.item.id), asked);
+    const question = { role: 'user', content: 'And now?' };
+    const history = conversationOf(reference(earlier.item.id), question);
     const { conversation, ownItems } = await references.resolve(
       TENANT,
       [
         reference(made.item.id),
-        asked,
+        question,
         { id: relayed.item.id },
         reference(inputItemId('msg', made.responseId, 0)),
         reference(made.item.id),
@@ -103,10 +103,10 @@ describe('references to items of stored responses', () => {
       history,
       room,
     );
-    expect(conversation).toEqual({ ...history, items: [earlier.item, asked] });
+    expect(conversation).toEqual({ ...history, items: [earlier.item, question] });
     expect(ownItems).toEqual([
       made.item,
-      asked,
+      question,
       relayed.item,
       expect.objectContaining({
         role: 'user',
@@ -117,21 +117,21 @@ describe('references to items of stored responses', () => {
     expect(queries).toBe(1);
   });
 
-  it('cost no query where there are none', async () => {
+  it('need no query when there are none', async () => {
     const items = [{ role: 'user', content: 'x' }];
     expect(await references.resolve(TENANT, items, undefined, room)).toEqual({ ownItems: items });
     expect((await references.resolve(TENANT, 'text', undefined, room)).ownItems).toHaveLength(1);
     expect(queries).toBe(0);
   });
 
-  it('lead to the newest item, where a vendor gave an id twice', async () => {
+  it('resolve to the newest item when a vendor used an id twice', async () => {
     await keep({ text: 'old', vendorItemId: 'msg_1', createdAt: new Date('2026-01-01') });
     const { item } = await keep({ text: 'new', vendorItemId: 'msg_1' });
     const { ownItems } = await references.resolve(TENANT, [reference('msg_1')], undefined, room);
     expect(ownItems).toEqual([item]);
   });
 
-  it('lead nowhere where the item is unknown, foreign, deleted, or of a failed answer', async () => {
+  it('do not resolve when the item is unknown, foreign, deleted, or from a failed answer', async () => {
     const foreign = await keep({ tenantId: randomUUID() });
     const foreignRelayed = await keep({ tenantId: randomUUID(), vendorItemId: 'msg_foreign' });
     const failed = await keep({ status: 'failed' });
@@ -163,7 +163,7 @@ describe('references to items of stored responses', () => {
     }
   });
 
-  it('are refused without an id, and where they would load too much', async () => {
+  it('are rejected without an id, and when they would load too much', async () => {
     await expect(
       references.resolve(TENANT, [{ type: 'item_reference' }], undefined, room),
     ).rejects.toMatchObject({ status: 400, param: 'input.0.id' });

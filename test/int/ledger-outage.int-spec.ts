@@ -203,7 +203,7 @@ describe('rows of one tenant locked by another transaction', () => {
     'do not delay other tenants (%s)',
     async (rows) => {
       const other = await createTenant(testDatabase.database, 1_000);
-      const operations = [tenant, other].map((whose) => holdOperation(whose, 10));
+      const operations = [tenant, other].map((owner) => holdOperation(owner, 10));
       for (const operation of operations) await ledger.store.hold(operation);
       const blocker = new pg.Client({ connectionString: testDatabase.url });
       await blocker.connect();

@@ -57,7 +57,7 @@ describe('work that outlives its process', () => {
     return rows[0]!.winner;
   };
 
-  it('keeps its hold when all processes are taken for dead', async () => {
+  it('keeps its hold when all processes are considered dead', async () => {
     const requestId = await entrusted();
     const abandoned = holdOperation(tenant, 30);
     await ledger.store.hold(abandoned);
@@ -72,7 +72,7 @@ describe('work that outlives its process', () => {
     expect(await snapshot(own.database, tenant.tenantId)).toMatchObject({ held: 0, holds: 0 });
   });
 
-  it('is ended by one of two instances that try at once, with its money', async () => {
+  it('is ended, with its credits, by one of two instances that try at once', async () => {
     const before = await snapshot(own.database, tenant.tenantId);
     let charged = 0;
     const winners: (string | null)[] = [];
@@ -102,7 +102,7 @@ describe('work that outlives its process', () => {
     expect(after).toMatchObject({ held: 0, holds: 0, entries: after.balance });
   });
 
-  it('takes no more than its caller allows, whatever is held for it', async () => {
+  it('charges no more than its caller allows, whatever is held', async () => {
     const before = await snapshot(own.database, tenant.tenantId);
     const requestId = await entrusted();
     const operation = settleOperation(tenant, requestId, 90, { maxCost: 60 });
@@ -134,17 +134,17 @@ describe('work that outlives its process', () => {
     const before = await snapshot(own.database, tenant.tenantId);
     const refunds = [new RefundsService(ledger.database), new RefundsService(other.database)];
     const claim = { tenantId: tenant.tenantId, requestId, decide: async () => true };
-    const given = await Promise.all(
+    const refunded = await Promise.all(
       Array.from({ length: 12 }, (_, index) => refunds[index % 2]!.refund(claim)),
     );
-    expect(given.filter((credits) => credits === 90)).toHaveLength(1);
-    expect(given.filter((credits) => credits === 0)).toHaveLength(11);
+    expect(refunded.filter((credits) => credits === 90)).toHaveLength(1);
+    expect(refunded.filter((credits) => credits === 0)).toHaveLength(11);
     const after = await snapshot(own.database, tenant.tenantId);
     expect(after).toMatchObject({ balance: before.balance + 90, spent: before.spent - 90 });
     expect(after.entries).toBe(after.balance);
   });
 
-  it('is refunded what it paid, also when its row of the log has gone', async () => {
+  it('is refunded its charge, even when its log row is gone', async () => {
     const { tenantId } = tenant;
     const requestId = await entrusted();
     const { balance } = await snapshot(own.database, tenantId);
@@ -157,7 +157,7 @@ describe('work that outlives its process', () => {
     expect([after.balance, after.entries]).toEqual([balance, balance]);
   });
 
-  it('takes a refund off the limits of its key and its tenant', async () => {
+  it('returns a refund to the limits of its key and its tenant', async () => {
     const limited = await createTenant(own.database, 1_000);
     const { tenantId, apiKeyId } = limited;
     await own.database.query('UPDATE api_keys SET monthly_spend_limit = 500 WHERE id = $1', [
@@ -180,7 +180,7 @@ describe('work that outlives its process', () => {
     expect(await again()).toMatchObject({ admitted: true });
   });
 
-  it('is not refunded where it is decided against, or where nothing was charged', async () => {
+  it('is not refunded when the decision is negative or nothing was charged', async () => {
     const requestId = await entrusted();
     await ledger.store.settle(settleOperation(tenant, requestId, 0));
     const refunds = new RefundsService(ledger.database);

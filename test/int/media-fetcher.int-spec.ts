@@ -52,7 +52,7 @@ const refusal = async (result: Promise<unknown>): Promise<UpstreamError> => {
 };
 
 describe(MediaFetcher.name, () => {
-  it('fetches an image with its type, and sends nothing of ours', async () => {
+  it('fetches an image with its type, and sends no credentials', async () => {
     const media = await get(answer({ 'content-type': 'image/png' }));
     expect(media).toEqual({ mediaType: 'image/png', data: PNG });
     const [call] = server.calls;
@@ -77,7 +77,7 @@ describe(MediaFetcher.name, () => {
     ],
     ['a closed connection', (_call, response) => void response.destroy(), /could not be read/],
     [
-      'an answer that breaks off',
+      'an interrupted answer',
       (_call, response) => {
         response.writeHead(200, { 'content-type': 'image/png', 'content-length': '1000' });
         response.write(PNG);
@@ -85,12 +85,12 @@ describe(MediaFetcher.name, () => {
       },
       /could not be read/,
     ],
-  ])('refuses %s', async (_what, script, message) => {
+  ])('rejects %s', async (_what, script, message) => {
     expect((await refusal(get(script))).message).toMatch(message);
     expect(server.calls).toHaveLength(1);
   });
 
-  it('refuses what is too large, whether announced or not', async () => {
+  it('rejects files that are too large, whether announced or not', async () => {
     const announced = answer({ 'content-type': 'image/png', 'content-length': '16' });
     expect((await refusal(get(announced, { maxBytes: 15 }))).message).toMatch(/larger/);
     const chunked: Script = (_call, response) => {
@@ -119,7 +119,7 @@ describe(MediaFetcher.name, () => {
     await server.calls[0]!.hungUp;
   });
 
-  it('hangs up at once when nobody waits any more', async () => {
+  it('hangs up when the caller is gone', async () => {
     const aborter = new AbortController();
     server.script = () => aborter.abort();
     const options = { signal: aborter.signal, param: 'messages' };
@@ -136,12 +136,12 @@ describe(MediaFetcher.name, () => {
     '',
     'http://user:password@example.com/a.png',
     'http://user@example.com/a.png',
-  ])('refuses %j without a call', async (url) => {
+  ])('rejects %j without a call', async (url) => {
     const error = await refusal(fetcher().fetch(url, { signal, param: 'messages' }));
     expect(error.message).not.toContain('password');
   });
 
-  it('reaches no inside address, however it is spelled', async () => {
+  it('reaches no internal address, however it is written', async () => {
     server.script = answer({ 'content-type': 'image/png' });
     const { port } = new URL(server.origin);
     const strict = fetcher({

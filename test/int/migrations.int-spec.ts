@@ -26,7 +26,7 @@ describe('migrations', () => {
     await empty.drop();
   });
 
-  /** Everything in the schema but TypeORM's own record of migrations, as sorted text. */
+  /** Everything in the schema except TypeORM's record of migrations, as sorted text. */
   const describeSchema = async (): Promise<string[]> => {
     const { rows } = await empty.database.query<{ line: string }>(`
       SELECT format('column %s.%s %s %s %s', table_name, column_name, data_type, is_nullable,
@@ -47,7 +47,7 @@ describe('migrations', () => {
     return rows.map(({ line }) => line);
   };
 
-  it('go up, all the way down to nothing, and up again to the same schema', async () => {
+  it('go up, all the way down, and up again to the same schema', async () => {
     await migrating.runMigrations();
     const first = await describeSchema();
     expect(first.length).toBeGreaterThan(50);
@@ -61,7 +61,7 @@ describe('migrations', () => {
     expect(await describeSchema()).toEqual(first);
   });
 
-  it('unite the months on the way down with all that they hold, and divide on', async () => {
+  it('merge the months on the way down with all rows, and partition again', async () => {
     const ids = [randomUUID(), mintRequestId(), mintRequestId(Date.UTC(2024, 0))];
     const later = MIGRATIONS.slice(MIGRATIONS.indexOf(PartitionByMonth1764383000000));
     const rows: RequestLogRow[] = [];
@@ -81,28 +81,28 @@ describe('migrations', () => {
       );
       return result.rows;
     };
-    const told = () =>
+    const statements = () =>
       rows.map(({ id, requestId }) => ({ id, requestId, kind: 'charge', amount: -1 }));
-    expect(await stored()).toEqual(told());
+    expect(await stored()).toEqual(statements());
     for (const direction of ['down', 'up']) {
       if (direction === 'up') await migrating.runMigrations();
       else for (const _ of later) await migrating.undoLastMigration();
-      expect(await stored()).toEqual(told());
+      expect(await stored()).toEqual(statements());
       await expect(insert(ids[1]!)).rejects.toMatchObject({ code: '23505' });
       await insert(randomUUID());
     }
     expect(rows.map(({ id }) => Number(id))).toEqual(
       [...rows].map(({ id }) => Number(id)).sort((left, right) => left - right),
     );
-    // Broken off before its end, it is run again.
+    // It is run again after an interruption.
     const runner = migrating.createQueryRunner();
     await new PartitionByMonth1764383000000().up(runner);
     await runner.release();
-    expect(await stored()).toEqual(told());
+    expect(await stored()).toEqual(statements());
     await empty.database.query('DELETE FROM request_logs');
   });
 
-  it('scope what a routing key stored to the key that the audit log names', async () => {
+  it('scope resources stored by a routing key to the key named in the audit log', async () => {
     const { database } = empty;
     const later = MIGRATIONS.slice(MIGRATIONS.indexOf(ScopeWhatKeysStore1764530000000));
     for (let count = 0; count < later.length; count++) await migrating.undoLastMigration();
@@ -171,7 +171,7 @@ describe('migrations', () => {
     );
   });
 
-  it('forget addresses that may be unverified', async () => {
+  it('clear addresses that may be unverified', async () => {
     const { database } = empty;
     const later = MIGRATIONS.slice(MIGRATIONS.indexOf(ForgetUnverifiedAddresses1764550000000));
     for (let count = 0; count < later.length; count++) await migrating.undoLastMigration();
@@ -183,7 +183,7 @@ describe('migrations', () => {
     expect(rows).toEqual([{ name: 'Kate', email: null }]);
   });
 
-  it('are run by one of several instances that start at once, the others waiting', async () => {
+  it('are run by one of several instances that start at once, while the others wait', async () => {
     const fresh = await createTestDatabase({ migrate: false });
     await Promise.all([1, 2, 3].map(() => migrateDatabase(fresh.url, MIGRATIONS)));
     const { rows } = await fresh.database.query('SELECT name FROM migrations');
@@ -191,7 +191,7 @@ describe('migrations', () => {
     await fresh.drop();
   });
 
-  it('refuse changes of ledger entries', async () => {
+  it('forbid changes of ledger entries', async () => {
     const tenantId = 'b2f1e0c4-0000-4000-8000-000000000001';
     await empty.database.query(
       `INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 5)`,

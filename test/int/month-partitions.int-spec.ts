@@ -47,7 +47,7 @@ afterAll(async () => {
 const idAt = (time: string) => mintRequestId(Date.parse(time));
 const suffixOf = (month: string) => month.replace('-', '_');
 
-/** The tables that hold something of a request. */
+/** Returns the tables that have rows of a request. */
 async function placesOf(requestId: string): Promise<string[]> {
   const { rows } = await database.query<{ place: string }>(
     `SELECT tableoid::regclass::text AS place FROM request_logs WHERE request_id = $1
@@ -80,7 +80,7 @@ async function makeMonth(month: string): Promise<number> {
 }
 
 describe('partitions by month', () => {
-  it('take a request into the month that its id names, in both tables', async () => {
+  it('store a request in the month of its id, in both tables', async () => {
     const tenant = await createTenant(database, 100);
     const month = suffixOf(new Date().toISOString().slice(0, 7));
     const operation = holdOperation(tenant, 20, { requestId: mintRequestId() });
@@ -100,7 +100,7 @@ describe('partitions by month', () => {
     expect(await findLedgerFaults(database)).toEqual([]);
   });
 
-  it('begin and end where ids do', async () => {
+  it('have the same bounds as ids', async () => {
     for (const time of ['2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00Z']) {
       const { start, end } = utcMonthOf(new Date(time));
       const { rows } = await database.query(
@@ -111,15 +111,15 @@ describe('partitions by month', () => {
     }
   });
 
-  it.each(['a month that has a partition', 'one that has none', 'none'])(
-    'charge a request of %s once, whoever settles it how often',
+  it.each(['a month with a partition', 'a month without one', 'no month'])(
+    'charge a request of %s once, whichever process settles it however often',
     async (which) => {
       const tenant = await createTenant(database, 1_000);
       const other = await connectLedger(testDatabase.url);
       const mint = {
-        'a month that has a partition': () => mintRequestId(),
-        'one that has none': () => idAt('2024-05-05T05:05:05Z'),
-        none: () => randomUUID(),
+        'a month with a partition': () => mintRequestId(),
+        'a month without one': () => idAt('2024-05-05T05:05:05Z'),
+        'no month': () => randomUUID(),
       }[which]!;
       const ids = Array.from({ length: 10 }, mint);
       await Promise.all(
@@ -146,13 +146,13 @@ describe('partitions by month', () => {
           requestId: ids[0]!,
           decide: () => Promise.resolve(true),
         });
-      const given = await Promise.all([refund(), refund(), refund()]);
-      expect(given.sort()).toEqual([0, 0, 10]);
+      const refunded = await Promise.all([refund(), refund(), refund()]);
+      expect(refunded.sort()).toEqual([0, 0, 10]);
       expect(await findLedgerFaults(database)).toEqual([]);
     },
   );
 
-  it('replace the row of a request that was taken for dead, which counts once', async () => {
+  it('replace the row of a request that was swept as crashed, which counts once', async () => {
     const tenant = await createTenant(database, 100);
     const operation = holdOperation(tenant, 50, { requestId: mintRequestId() });
     await ledger.store.hold(operation);
@@ -177,7 +177,7 @@ describe('partitions by month', () => {
     ['random ids', () => randomUUID()],
     ['ids of a month', () => mintRequestId()],
     ['ids of a month without a partition', () => idAt('2023-03-03T00:00:00Z')],
-  ])('take the statement of the version before, with %s', async (_, mint) => {
+  ])('accept the statement of the previous version, with %s', async (_, mint) => {
     const text = SETTLE.text
       .replace(/,\s+replaces_crash = true/, '')
       .replace('NOT replaces_crash AS is_new', 'xmax = 0 AS is_new');
@@ -202,7 +202,7 @@ describe('partitions by month', () => {
     expect(rows).toEqual([{ balance: 90, request_count: 1 }]);
   });
 
-  it('find a request in its partition alone', async () => {
+  it('find a request in its partition only', async () => {
     const { rows } = await database.query<{ 'QUERY PLAN': string }>(
       `EXPLAIN SELECT * FROM request_logs WHERE request_id = '${mintRequestId()}'`,
     );
@@ -213,7 +213,7 @@ describe('partitions by month', () => {
 });
 
 describe(MonthPartitionsService.name, () => {
-  it('makes what is missing, once, however many instances do so', async () => {
+  it('creates missing partitions once, however many instances do so', async () => {
     const services = [new MonthPartitionsService(database), new MonthPartitionsService(database)];
     await database.query(
       'DROP TABLE request_logs_' +
@@ -233,7 +233,7 @@ describe(MonthPartitionsService.name, () => {
       'may be planning without the new month',
       'LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE',
     ],
-  ])('gives way to a session that %s, and says so', async (_, statement) => {
+  ])('gives up and logs it when a session %s', async (_, statement) => {
     const session = await database.pool.connect();
     await database.query(`DROP TABLE request_logs_${suffixOf(monthFromNow(3))}`);
     try {
@@ -249,7 +249,7 @@ describe(MonthPartitionsService.name, () => {
     expect(await new MonthPartitionsService(database).createAhead()).toBe(1);
   });
 
-  it('has a month take over what came for it before it was made', async () => {
+  it('moves rows that came before their month was created', async () => {
     const tenant = await createTenant(database, 100);
     const requestId = idAt('2025-07-31T23:59:59Z');
     await ledger.store.hold(holdOperation(tenant, 50, { requestId }));
@@ -281,7 +281,7 @@ describe('retention of months', () => {
     return rows[0]!.found;
   };
 
-  it('drops months of the log that are added up and old, and hides the days before', async () => {
+  it('drops months of the log that are rolled up and expired, and hides expired days before', async () => {
     const { tenantId } = await createTenant(database, 0);
     const reader = new RequestLogReader(database, noArchive());
     const at = (time: string) =>
@@ -297,7 +297,7 @@ describe('retention of months', () => {
       await at('2022-02-20T10:00:00Z'),
     ];
     const now = new Date('2022-02-12T00:00:00Z');
-    // Not in the sums yet.
+    // Not rolled up yet.
     await sweep(10, now);
     expect(await hasTable('request_logs_2022_01')).toBe(true);
     await rollUpAll(database);
@@ -309,7 +309,7 @@ describe('retention of months', () => {
     expect(await reader.findByRequestId(tenantId, old.requestId)).toBeUndefined();
     expect(await reader.findByRequestId(tenantId, hidden.requestId)).toBeUndefined();
     expect(await reader.findByRequestId(tenantId, kept.requestId)).toEqual(kept);
-    // What comes for a month that has gone is kept all the same.
+    // Late rows of a dropped month are kept.
     const late = await at('2022-01-31T23:00:00Z');
     expect(await placesOf(late.requestId)).toEqual(['request_logs_other']);
   });
@@ -319,7 +319,7 @@ describe('retention of months', () => {
     const statements = new StatementReader(database);
     await makeMonth('2021-05');
     await makeMonth('2021-06');
-    // In the order of time, as ids are. What is given back comes later than what was charged.
+    // In time order, like ids. Refunds come after charges.
     const movements: [string, string, string, number][] = [
       ['2021-05-10T00:00:00Z', '2021-05-10T00:00:00Z', 'charge', -100],
       ['2021-05-31T23:59:59Z', '2021-05-31T23:59:59Z', 'charge', -30],
@@ -355,7 +355,7 @@ describe('retention of months', () => {
     expect(await findLedgerFaults(database)).toEqual([]);
 
     const now = new Date('2021-07-20T00:00:00Z');
-    // The months of the log are there still, whose rows name the charges.
+    // The months of the log still exist, and their rows name the charges.
     expect(await fold(10, now)).toBe(0);
     await rollUpAll(database);
     await sweep(5, now);
@@ -393,7 +393,7 @@ describe('retention of months', () => {
   }
 });
 
-/** The calendar month (UTC) so many months from now, `2026-11`. */
+/** Returns the calendar month (UTC) this many months from now, such as `2026-11`. */
 function monthFromNow(months: number): string {
   let { start, end } = utcMonthOf(new Date());
   for (let count = 0; count < months; count++) ({ start, end } = utcMonthOf(end));

@@ -7,6 +7,7 @@ import {
   type OutboundClientOptions,
 } from '../../src/platform/outbound/outbound-client.js';
 import { until } from '../support/until.js';
+import { within } from '../support/within.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,7 +20,7 @@ function makeClient(options: OutboundClientOptions = { allowPrivate: true }): Ou
   return client;
 }
 
-/** A receiver on loopback; answers with its port. */
+/** Starts a receiver on loopback and returns its port. */
 async function receive(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<number> {
@@ -62,7 +63,7 @@ describe(OutboundClient.name, () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('calls %i a failure; one that may pass: %s', async (status, retryable) => {
+  ])('fails on %i; retryable: %s', async (status, retryable) => {
     let calls = 0;
     const port = await receive((_request, response) => {
       calls++;
@@ -86,18 +87,16 @@ describe(OutboundClient.name, () => {
     closing.push(() => drip.close());
     const client = makeClient();
     for (const port of [hang, (drip.address() as AddressInfo).port]) {
-      const startedMs = performance.now();
-      expect(await post(client, port, { timeoutMs: 300 })).toEqual({
+      expect(await within(30_000, post(client, port, { timeoutMs: 300 }))).toEqual({
         ok: false,
         reason: 'did not answer within 0.3 seconds',
         retryable: true,
         status: undefined,
       });
-      expect(performance.now() - startedMs).toBeLessThan(7_000);
     }
   });
 
-  it('believes a status whose answer never ends, and breaks it off', async () => {
+  it('accepts a status whose answer never ends, and disconnects', async () => {
     let broken = false;
     const port = await receive((_request, response) => {
       response.writeHead(200).write('x');
@@ -107,13 +106,11 @@ describe(OutboundClient.name, () => {
         clearInterval(timer);
       });
     });
-    const startedMs = performance.now();
-    expect(await post(makeClient(), port)).toEqual({ ok: true, status: 200 });
-    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(await within(30_000, post(makeClient(), port))).toEqual({ ok: true, status: 200 });
     await until(() => broken);
   });
 
-  it('reads no more of an answer than it has to', async () => {
+  it('reads no more of an answer than necessary', async () => {
     let sent = 0;
     const port = await receive((_request, response) => {
       const chunk = Buffer.alloc(64 * 1024);
@@ -146,15 +143,15 @@ describe(OutboundClient.name, () => {
       Object.assign(process.env, before);
     });
     expect(await post(makeClient(), port)).toEqual({ ok: true, status: 204 });
-    // A proxy does not lift the rule on addresses.
+    // A proxy does not override the address rule.
     const strict = makeClient({ allowPrivate: false });
     expect(await post(strict, port)).toMatchObject({ ok: false });
     expect(proxied).toBe(0);
   });
 
-  it('says that a connection was broken off or refused, and throws nothing', async () => {
+  it('reports interrupted and refused connections, and throws nothing', async () => {
     const reset = await receive((request) => request.socket.resetAndDestroy());
-    // What is never read never ends, and such a socket would keep the process up.
+    // An unread socket never ends and would keep the process alive.
     const garbage = createTcpServer((socket) => socket.resume().end('what?')).listen(
       0,
       '127.0.0.1',
@@ -179,7 +176,7 @@ describe(OutboundClient.name, () => {
     ['nonsense', {}],
     ['http://public.example/', { 'X-A': 'a\r\nX-B: c' }],
     ['http://public.example/', { Host: 'other' }],
-  ])('does not even try %s with %j', async (url, headers) => {
+  ])('rejects %s with %j without a connection', async (url, headers) => {
     const resolveName = (): never => {
       throw new Error('looked up');
     };
@@ -191,7 +188,7 @@ describe(OutboundClient.name, () => {
     });
   });
 
-  it('does not follow a name that is public when it is configured and private afterwards', async () => {
+  it('does not connect to a name that is public when configured and private later', async () => {
     let calls = 0;
     const port = await receive((_request, response) => {
       calls++;
@@ -212,7 +209,7 @@ describe(OutboundClient.name, () => {
       status: undefined,
     });
     expect(calls).toBe(0);
-    // It was there to be reached.
+    // The server was reachable.
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();

@@ -1,17 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { RedisChannel } from '../../src/platform/redis/redis-channel.js';
+import { recordLogs } from '../support/recorded-logs.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 describeWithRedis(RedisChannel.name, () => {
-  const warnings = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
-  jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  const warnings = recordLogs('warn', RedisChannel.name);
+  recordLogs('log', RedisChannel.name);
   let redis: TestRedis;
   let proxy: TcpProxy;
   let near: RedisChannel;
-  /** Behind the proxy. */
+  /** Connected through the proxy. */
   let far: RedisChannel;
 
   beforeAll(async () => {
@@ -32,19 +32,19 @@ describeWithRedis(RedisChannel.name, () => {
     warnings.mockClear();
   });
 
-  /** What a channel hears on a topic, with `back` for each time that it listens anew. */
+  /** Returns the texts received on a topic, with `back` whenever the channel subscribes again. */
   async function heardBy(channel: RedisChannel, topic = 'letters'): Promise<string[]> {
-    const heard: string[] = [];
+    const received: string[] = [];
     channel.listen(
       topic,
-      (text) => heard.push(text),
-      () => heard.push('back'),
+      (text) => received.push(text),
+      () => received.push('back'),
     );
-    await until(() => heard.length > 0);
-    return heard;
+    await until(() => received.length > 0);
+    return received;
   }
 
-  it('tells all, who says it too, in one order, and nobody of another topic or database', async () => {
+  it('delivers to all, the sender included, in one order, and not to other topics or databases', async () => {
     const elsewhere = new RedisChannel(`${redis.url}/1`);
     await elsewhere.onModuleInit();
     const [one, two, other] = [
@@ -52,7 +52,7 @@ describeWithRedis(RedisChannel.name, () => {
       await heardBy(far),
       await heardBy(far, 'parcels'),
     ];
-    const apart = await heardBy(elsewhere);
+    const inOtherDatabase = await heardBy(elsewhere);
     await Promise.all(
       Array.from({ length: 50 }, (_, at) => (at % 2 ? near : far).publish('letters', String(at))),
     );
@@ -61,22 +61,22 @@ describeWithRedis(RedisChannel.name, () => {
     expect(await near.publish('parcels', 'x')).toBe(true);
     await until(() => other.length === 2);
     expect(other).toEqual(['back', 'x']);
-    expect(apart).toEqual(['back']);
+    expect(inOtherDatabase).toEqual(['back']);
     elsewhere.onApplicationShutdown();
   });
 
-  it('says so where nobody is told, once aloud, and that it is back', async () => {
-    const heard = await heardBy(far);
+  it('reports undelivered messages, logs the outage once, and reports its end', async () => {
+    const received = await heardBy(far);
     await proxy.cut();
     await until(async () => !(await far.publish('letters', 'lost')));
     await until(() => far.isDegraded);
     expect(await far.publish('letters', 'lost')).toBe(false);
     await near.publish('letters', 'missed');
     await proxy.open();
-    await until(() => heard.length === 2);
-    expect(heard).toEqual(['back', 'back']);
+    await until(() => received.length === 2);
+    expect(received).toEqual(['back', 'back']);
     await until(() => near.publish('letters', 'heard'));
-    await until(() => heard.includes('heard'));
+    await until(() => received.includes('heard'));
     expect(warnings).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,25 +1,26 @@
-import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../src/core/access/caller.js';
 import type { RateLimitDecision } from '../../src/core/access/rate-limit-decisions.js';
 import { RedisRateLimiter } from '../../src/core/access/rate-limiters.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
-import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
+import { awaitRoomInThisMinute, inOneMinute } from '../support/room-in-minute.js';
+import { withPatience } from '../support/patient-redis.js';
+import { recordLogs } from '../support/recorded-logs.js';
 import { until } from '../support/until.js';
 
 describeWithRedis(RedisRateLimiter.name, () => {
-  // A machine that stops for longer than a command may take makes Redis seem to hang; for a second
-  // after that none is sent.
-  jest.retryTimes(2, { waitBeforeRetry: 1_500 });
   let redis: TestRedis;
   let limiters: RedisRateLimiter[];
-  const warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-  jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+  const warnings = recordLogs('warn', RedisRateLimiter.name);
+  recordLogs('log', RedisRateLimiter.name);
 
   beforeAll(async () => {
     redis = await startTestRedis();
-    limiters = [new RedisRateLimiter(redis.url), new RedisRateLimiter(redis.url)];
+    limiters = [
+      withPatience(new RedisRateLimiter(redis.url)),
+      withPatience(new RedisRateLimiter(redis.url)),
+    ];
     for (const limiter of limiters) await limiter.onModuleInit();
   });
 
@@ -33,11 +34,12 @@ describeWithRedis(RedisRateLimiter.name, () => {
   });
 
   it('admits exactly the limit over all instances at once', async () => {
-    await awaitRoomInThisMinute();
-    const caller = callerWith(100);
-    const decisions = await Promise.all(
-      Array.from({ length: 300 }, (_, index) => limiters[index % 2]!.take(caller)),
-    );
+    const decisions = await inOneMinute(() => {
+      const caller = callerWith(100);
+      return Promise.all(
+        Array.from({ length: 300 }, (_, index) => limiters[index % 2]!.take(caller)),
+      );
+    });
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(100);
     const remaining = decisions.map((decision) => decision.remaining);
     expect(Math.min(...remaining)).toBe(0);
@@ -60,7 +62,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
     expect(first.find(({ refused }) => refused)).toMatchObject({
       refused: { index: 1, remaining: 0 },
     });
-    // Those that were refused have left the tokens as they were: 300 of them.
+    // The refused ones have not used tokens: 300 are left.
     const { minute } = taken[0]!;
     await limiters[1]!.correct([{ name: parts[1]!.name, amount: -60 }], minute);
     const second = await takeAll();
@@ -68,7 +70,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
     expect(second.find(({ refused }) => refused)).toMatchObject({
       refused: { index: 0, remaining: 6 },
     });
-    // What was counted in a minute that is over is not given back in this one.
+    // Counts of an earlier minute are not returned to this one.
     const tokens = (amount: number) => [{ name: parts[0]!.name, amount }];
     await limiters[0]!.correct(tokens(-500), minute - 1);
     expect(await limiters[0]!.takeParts(parts)).toMatchObject({ refused: { index: 0 } });
@@ -86,9 +88,9 @@ describeWithRedis(RedisRateLimiter.name, () => {
     expect(decision.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('goes on by itself while Redis is away, says so once, and returns to it', async () => {
+  it('counts per instance during an outage of Redis, logs it once, and recovers', async () => {
     const ownRedis = await startTestRedis();
-    const limiter = new RedisRateLimiter(ownRedis.url);
+    const limiter = withPatience(new RedisRateLimiter(ownRedis.url));
     await limiter.onModuleInit();
     try {
       await awaitRoomInThisMinute();
@@ -105,9 +107,9 @@ describeWithRedis(RedisRateLimiter.name, () => {
 
       const restarted = await startTestRedis(Number(new URL(ownRedis.url).port));
       try {
-        const other = new RedisRateLimiter(restarted.url);
+        const other = withPatience(new RedisRateLimiter(restarted.url));
         await other.onModuleInit();
-        // Once it counts in Redis again, another instance sees what it has counted.
+        // Once it counts in Redis again, another instance sees its counts.
         await until(async () => {
           const shared = callerWith(10);
           await limiter.take(shared);
@@ -125,7 +127,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
   });
 
   it('starts without Redis', async () => {
-    const limiter = new RedisRateLimiter('redis://127.0.0.1:1');
+    const limiter = withPatience(new RedisRateLimiter('redis://127.0.0.1:1'));
     await limiter.onModuleInit();
     expect((await limiter.take(callerWith(1))).allowed).toBe(true);
     expect((await limiter.take(callerWith(1, 'other'))).allowed).toBe(true);

@@ -148,16 +148,16 @@ describe('replay', () => {
     const words = ['--without', 'openai', '--fault', 'gone', '--html', page];
     const { code, report } = await runReplay(...words);
     expect(code).toBe(0);
-    let purse = POOR_LEFT + spentByEach;
+    let credits = POOR_LEFT + spentByEach;
     let spent = 0;
     let refused = 0;
     for (let index = 0; index < REQUESTS; index++) {
       const { azure } = costsOf(index);
       spent += azure;
       const hold = 2 * (500 + index) + 3 * 4_096;
-      if (purse < hold) refused++;
+      if (credits < hold) refused++;
       else {
-        purse -= azure;
+        credits -= azure;
         spent += azure;
       }
     }

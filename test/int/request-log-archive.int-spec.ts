@@ -38,7 +38,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const NOW = new Date('2026-07-15T12:00:00Z');
 const [LARGE, SMALL, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
 const KEYS = [randomUUID(), randomUUID()];
-/** Not one that is kept. */
+/** An id that does not exist. */
 const UNKNOWN_SHEET = randomUUID();
 const SHEET = priceSnapshotOf({ pricing: { ...FREE, prompt: 2n * UNITS_PER_CREDIT } });
 const MODELS = ['sandbox/echo', 'a\u0000b \ud800 "é😀"', ''];
@@ -54,7 +54,7 @@ let requestGroups: RequestLogGroupsReader;
 let overTenants: RequestLogOverTenantsReader;
 let receipts: ReceiptReader;
 
-/** So that a few rows are many files, of many groups each. */
+/** Small files, so that a few rows fill many of them, with many groups each. */
 class SmallFiles extends RequestLogArchiveService {
   protected override readonly sizes = { file: 60, group: 20 };
 }
@@ -71,8 +71,8 @@ const readers = (through: ArchiveBucket) => {
     receipts: new ReceiptReader(new RequestLogReader(database, archive), database),
   };
 };
-/** A server that is not there. */
-const away = () =>
+/** A bucket on an unreachable server. */
+const unreachableBucket = () =>
   new ArchiveBucket({ s3: { ...s3.config, endpoint: 'http://127.0.0.1:9', redirect: false } });
 
 beforeAll(async () => {
@@ -115,7 +115,7 @@ async function archivedFiles(month: string): Promise<{ key: string; rows: number
   return rows;
 }
 
-/** What the bucket has of a month, known to the database or not. */
+/** Returns a month's objects in the bucket, whether the database lists them or not. */
 async function objects(month: string): Promise<string[]> {
   const names = await readdir(join(folder, 'gateway/request-logs/v1', month)).catch(() => []);
   return [...new Set(names.map((name) => name.replace(/\._S3rver.*/, '')))].sort();
@@ -131,7 +131,7 @@ async function exported(tenantId: string, range: Pick<RequestLogFilters, 'start'
 }
 
 const at = (time: string) => new Date(time);
-/** Whole, in whole days, and cut inside of hours, of months, and around all. */
+/** Everything, whole days, partial hours and months, and beyond all rows. */
 const RANGES: Pick<RequestLogFilters, 'start' | 'end'>[] = [
   {},
   { start: at('2026-05-02T00:00:00Z'), end: at('2026-05-03T00:00:00Z') },
@@ -155,7 +155,7 @@ const LISTS: TenantLogFilters[] = [
   { minCost: 9_000_000_000_100 },
 ];
 
-/** What is listed of all tenants, page by page. */
+/** Returns the list over all tenants, page by page. */
 async function listed(filters: TenantLogFilters) {
   const found = [];
   let after: LogPlace | undefined;
@@ -168,14 +168,14 @@ async function listed(filters: TenantLogFilters) {
   return found;
 }
 
-/** Everything that is answered of a tenant's log. */
+/** Returns the answers to all queries of a tenant's log. */
 async function answers(tenantId: string, ids: string[]) {
   const found = [];
   for (const [turn, range] of RANGES.entries()) {
     for (const offset of turn === 0 ? [0, 50, 500] : [0, 50]) {
       found.push(await reader.pageOfTenant(tenantId, range, { limit: 9, offset }));
     }
-    // Each by itself, and within some of the ranges.
+    // Each one alone, and within some of the ranges.
     for (const filters of FILTERS.filter((_, own) => turn === 0 || (own + turn) % 3 === 0)) {
       const page = { limit: 9, offset: 3 };
       found.push(await reader.pageOfTenant(tenantId, { ...filters, ...range }, page));
@@ -247,7 +247,7 @@ describe('the archive of the request log', () => {
       });
       if (index % 29 === 0) ids.push(requestId);
     }
-    // Between the archived rows: of ids of before there were months, and of the month that follows.
+    // Rows between the archived ones: with ids from before the months, and of the following month.
     for (let index = 0; index < 20; index++) {
       const minute = String(index).padStart(2, '0');
       await insert(LARGE, `2026-05-02T10:${minute}:30Z`, { requestId: randomUUID() });
@@ -255,7 +255,7 @@ describe('the archive of the request log', () => {
     }
     ids.push((await insert(SMALL, '2026-05-31T23:59:59.999Z')).requestId);
     await insert(OTHER, '2026-07-01T00:00:00Z');
-    // The order rests on microseconds.
+    // The order depends on microseconds.
     await database.query(
       `UPDATE request_logs SET created_at = created_at + (id % 7) * interval '1 microsecond'
        WHERE tenant_id = $1`,
@@ -270,7 +270,7 @@ describe('the archive of the request log', () => {
     expect(rows.map(({ name }) => name).sort()).toEqual([...ARCHIVED_COLUMNS].sort());
   });
 
-  it('waits for rows that are not added up, and for requests that are open', async () => {
+  it('waits for rows that are not rolled up, and for open requests', async () => {
     expect(await archiver().sweepNow(NOW)).toBe(0);
     await rollUpAll(database);
     await database.query(
@@ -285,10 +285,10 @@ describe('the archive of the request log', () => {
     expect(await archivedFiles('2026-05')).toEqual([]);
   });
 
-  it('answers every question as the database did', async () => {
-    const all = async (asked = LISTS) => {
+  it('answers every query as the database did', async () => {
+    const all = async (filterSets = LISTS) => {
       const lists = [];
-      for (const filters of asked) lists.push(await listed(filters));
+      for (const filters of filterSets) lists.push(await listed(filters));
       return lists;
     };
     const before = [await answers(LARGE, ids), await answers(SMALL, ids), await all()];
@@ -306,7 +306,7 @@ describe('the archive of the request log', () => {
     expect(files.map(({ rows }) => rows).sort()).toEqual([32, 60, 60]);
 
     expect([await answers(LARGE, ids), await answers(SMALL, ids), await all()]).toEqual(before);
-    // Where few rows are looked at for a page, nothing is missed and nothing comes twice.
+    // With few rows read per page, no row is missed or repeated.
     overTenants.walkedRows = 11;
     const isEven = (_: unknown, place: number) => place % 2 === 0;
     expect(await all(LISTS.filter(isEven))).toEqual(before[2]!.filter(isEven));
@@ -314,7 +314,7 @@ describe('the archive of the request log', () => {
     expect(await archiver().sweepNow(NOW)).toBe(0);
   });
 
-  it('shows nobody what is of another tenant', async () => {
+  it('shows nothing to other tenants', async () => {
     for (const id of ids.slice(0, 3)) {
       expect(await reader.findByRequestId(SMALL, id)).toBeUndefined();
       expect(await reader.findByRequestId(OTHER, id)).toBeUndefined();
@@ -324,15 +324,15 @@ describe('the archive of the request log', () => {
     expect(await exported(OTHER, { end: at('2026-06-30T00:00:00Z') })).toEqual([]);
   });
 
-  it('keeps a row that comes for a month which is gone', async () => {
+  it('stores late rows of an archived month', async () => {
     const late = await insert(SMALL, '2026-05-20T08:00:00Z');
     expect(await reader.findByRequestId(SMALL, late.requestId)).toEqual(late);
     expect((await exported(SMALL, {})).map(({ id }) => id)).toContain(late.id);
     expect(await exported(SMALL, {})).toHaveLength(2);
   });
 
-  it('says that it is away to those who need it, and to nobody else', async () => {
-    const without = readers(away());
+  it('reports an outage only to queries that need it', async () => {
+    const without = readers(unreachableBucket());
     const refusal = { status: 503, retryAfterSeconds: 30 };
     const first = { limit: 5, offset: 0 };
     const cut = { end: at('2026-05-02T10:15:00Z') };
@@ -349,7 +349,7 @@ describe('the archive of the request log', () => {
     expect(await without.analytics.groupsOfTenant(LARGE, 'day', {})).toHaveLength(5);
   });
 
-  it('keeps the months of the ledger whose requests it has', async () => {
+  it('keeps the ledger months whose requests it has', async () => {
     const retention = new LedgerRetentionService(database, { ledgerRetentionDays: 31 });
     await retention.sweepNow(NOW);
     expect(await isThere('ledger_entries_2026_05')).toBe(true);
@@ -363,12 +363,12 @@ describe('archiving', () => {
     return `2026-0${number}`;
   };
 
-  it('is done once when two instances come to it', async () => {
+  it('happens once when two instances try', async () => {
     await month(4);
     const moving = Promise.all([archiver().sweepNow(NOW), archiver().sweepNow(NOW)]);
     let isMoving = true;
     const ended = moving.finally(() => (isMoving = false));
-    // Whoever reads meanwhile misses no row, and sees none twice.
+    // Concurrent readers miss no row and see none twice.
     const range = { start: at('2026-04-10T11:30:00Z'), end: at('2026-04-27T12:30:00Z') };
     while (isMoving) {
       const { rows, total } = await reader.pageOfTenant(SMALL, range, { limit: 30, offset: 0 });
@@ -380,7 +380,7 @@ describe('archiving', () => {
     expect(await objects('2026-04')).toHaveLength(1);
   });
 
-  it('drops nothing while the bucket is away, breaks off or holds something else', async () => {
+  it('drops nothing while the bucket is unavailable, fails, or holds other content', async () => {
     await month(3);
     class Broken extends ArchiveBucket {
       override read(): Promise<ArrayBuffer> {
@@ -395,7 +395,11 @@ describe('archiving', () => {
         );
       }
     }
-    for (const broken of [away(), new Broken({ s3: s3.config }), new Changed({ s3: s3.config })]) {
+    for (const broken of [
+      unreachableBucket(),
+      new Broken({ s3: s3.config }),
+      new Changed({ s3: s3.config }),
+    ]) {
       await expect(archiver(broken).sweepNow(NOW)).rejects.toThrow();
       await broken.onApplicationShutdown();
       expect(await archivedFiles('2026-03')).toEqual([]);
@@ -403,16 +407,16 @@ describe('archiving', () => {
     }
     const stored = await objects('2026-03');
     expect(await archiver().sweepNow(NOW)).toBe(18);
-    // The same file again as the one that was stored before the end.
+    // The same file as the one stored before the crash.
     expect(await objects('2026-03')).toEqual(stored);
   });
 
-  it('waits for whoever reads the log as it was at one moment', async () => {
+  it('waits for readers with a snapshot of the log', async () => {
     const drop = () =>
       withShortLocks(database, (client) =>
         client.query('LOCK TABLE ONLY request_logs_months IN ACCESS EXCLUSIVE MODE'),
       );
-    // Nothing of the months has been asked for yet, but their list has been read.
+    // The snapshot has read the list of months, but none of their rows.
     expect(await readSnapshot(database, () => drop())).toBeUndefined();
     expect(await drop()).toBeDefined();
   });
@@ -434,13 +438,13 @@ describe('archiving', () => {
     expect(await archiver().sweepNow(NOW)).toBe(18);
   });
 
-  it('ends with the retention of the log, once every row of a file is hidden', async () => {
+  it('ends with the log’s retention, once every row of a file is hidden', async () => {
     const retention = new RequestLogRetentionService(database, { logRetentionDays: 75 });
     const listed = await reader.pageOfTenant(SMALL, {}, { limit: 100, offset: 0 });
     expect(listed.rows).toHaveLength(56);
     await retention.sweepNow(NOW);
-    const gone = archiver(away(), 0);
-    await expect(gone.sweepNow(NOW)).rejects.toThrow(ArchiveUnavailableError);
+    const unreachable = archiver(unreachableBucket(), 0);
+    await expect(unreachable.sweepNow(NOW)).rejects.toThrow(ArchiveUnavailableError);
     expect(await archivedFiles('2026-02')).toHaveLength(1);
     await archiver(bucket, 0).sweepNow(NOW);
     for (const each of ['2026-02', '2026-03', '2026-04']) {

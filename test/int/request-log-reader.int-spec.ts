@@ -21,7 +21,7 @@ describe(RequestLogReader.name, () => {
   const insert = (tenantId: string, overrides: Partial<RequestLogRow> = {}) =>
     insertRequestLogRow(testDatabase.database, tenantId, overrides);
 
-  it('reads every field of a row as it was written', async () => {
+  it('returns every field of a row as written', async () => {
     const tenantId = randomUUID();
     const written = await insert(tenantId, {
       outcome: 'failed',
@@ -44,7 +44,7 @@ describe(RequestLogReader.name, () => {
   });
 
   it.each(['a\u0000b', 'lone \ud800 surrogate', 'back\\slash', 'literal \\u0000'])(
-    'finds and shows the text %j that PostgreSQL would not take',
+    'finds and shows the text %j that PostgreSQL would reject',
     async (text) => {
       const tenantId = randomUUID();
       const row = await insert(tenantId, { model: text, finishReason: text, billingNote: text });
@@ -57,7 +57,7 @@ describe(RequestLogReader.name, () => {
     const tenantId = randomUUID();
     const evening = await insert(tenantId, { createdAt: new Date('2026-01-15T18:00:00Z') });
     const noon: string[] = [];
-    // Enough of them that the number of digits of their ids changes on the way.
+    // Enough rows for their ids to gain a digit.
     for (let row = 0; row < 110; row++) {
       const createdAt = new Date('2026-01-15T12:00:00Z');
       noon.unshift((await insert(tenantId, { createdAt })).id);
@@ -66,7 +66,7 @@ describe(RequestLogReader.name, () => {
     expect(rows.map((row) => row.id)).toEqual([evening.id, ...noon]);
   });
 
-  it('cuts pages that show each row once', async () => {
+  it('pages show each row once', async () => {
     const tenantId = randomUUID();
     for (let row = 0; row < 7; row++) await insert(tenantId);
     const pages = await Promise.all(
@@ -79,7 +79,7 @@ describe(RequestLogReader.name, () => {
     expect((await reader.pageOfTenant(tenantId, {}, ALL)).total).toBe(7);
   });
 
-  it('takes the largest offset there can be', async () => {
+  it('accepts the largest possible offset', async () => {
     const page = { limit: 1, offset: Number.MAX_SAFE_INTEGER };
     expect((await reader.pageOfTenant(randomUUID(), {}, page)).rows).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe(RequestLogReader.name, () => {
         },
         ['late'],
       ],
-    ])('leaves and counts the right rows: %s', async (_, filters, names) => {
+    ])('selects and counts the right rows: %s', async (_, filters, names) => {
       const expected = names.map((name) => rows[name]);
       expect((await reader.pageOfTenant(tenantId, filters, ALL)).rows).toEqual(expected);
       expect((await reader.pageOfTenant(tenantId, filters, ALL)).total).toBe(expected.length);

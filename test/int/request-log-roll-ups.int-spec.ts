@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-describe('the sums over the request log', () => {
+describe('the request log’s roll-ups', () => {
   const tenantId = randomUUID();
   const keys = [randomUUID(), randomUUID()];
   /** Newest first. */
@@ -73,13 +73,13 @@ describe('the sums over the request log', () => {
     await rollUp.rollUpNow();
     await insertSome(60, 120);
     await rollUp.rollUpNow();
-    // Some stay out of the sums.
+    // These are not rolled up.
     await insertSome(40, 180);
     rows = [];
     for await (const batch of reader.batchesOfTenant(tenantId, {}, 7)) rows.push(...batch);
   });
 
-  it('are read in batches that hold every row once, newest first', () => {
+  it('are read in batches that contain every row once, newest first', () => {
     expect(rows).toHaveLength(220);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(220);
     const order = [...rows].sort(
@@ -104,7 +104,7 @@ describe('the sums over the request log', () => {
     { model: 'sandbox/none' },
   ];
 
-  it.each(filters)('give every page of a list and its length for %j', async (filter) => {
+  it.each(filters)('return every page of a list and its length for %j', async (filter) => {
     const expected = rows.filter((row) => isLeftBy(row, filter));
     for (let offset = 0; offset <= expected.length + 13; offset += 13) {
       const page = await reader.pageOfTenant(tenantId, filter, { limit: 13, offset });
@@ -113,7 +113,7 @@ describe('the sums over the request log', () => {
     }
   });
 
-  it.each(REQUEST_LOG_GROUPINGS)('add up by %s over any span of time', async (grouping) => {
+  it.each(REQUEST_LOG_GROUPINGS)('add up by %s over any time range', async (grouping) => {
     for (const range of filters.map(({ start, end }) => ({ start, end }))) {
       const groups = await analytics.groupsOfTenant(tenantId, grouping, range);
       const expected = addUp(
@@ -153,7 +153,7 @@ describe('the sums over the request log', () => {
 });
 
 describe('while requests are settled', () => {
-  it('agree with the log at every moment, whoever adds it up', async () => {
+  it('agree with the log at all times, whichever instance rolls it up', async () => {
     const ledgers = [
       await connectLedger(testDatabase.url),
       await connectLedger(testDatabase.url),
@@ -167,7 +167,7 @@ describe('while requests are settled', () => {
     });
     const sampling = tenants.map(async ({ tenantId }) => {
       while (running) {
-        // Read in this order, the first can't know of more requests than the second, and so on.
+        // Read in this order, each one knows at most as many requests as the next.
         const before = await spentBy(tenantId);
         const [group] = await analytics.groupsOfTenant(tenantId, 'status', {});
         const { total } = await reader.pageOfTenant(tenantId, {}, { limit: 1, offset: 0 });
@@ -216,7 +216,7 @@ describe('while requests are settled', () => {
     for (const ledger of ledgers) await ledger.close();
   });
 
-  it('follow a row that was taken for a crash and turns out to be a success', async () => {
+  it('follow a row that was swept as crashed and turns out to be a success', async () => {
     const [dying, living] = [
       await connectLedger(testDatabase.url),
       await connectLedger(testDatabase.url),
@@ -268,7 +268,7 @@ describe(RequestLogRetentionService.name, () => {
   const sweep = (logRetentionDays: number) =>
     new RequestLogRetentionService(database, { logRetentionDays }).sweepNow(NOW);
 
-  it('deletes whole days that are old enough, keeps their sums, and lists what is left', async () => {
+  it('deletes whole expired days, keeps their sums, and lists the rest', async () => {
     const tenantId = randomUUID();
     const at = (text: string) =>
       insertRequestLogRow(database, tenantId, { createdAt: new Date(text) });
@@ -276,7 +276,7 @@ describe(RequestLogRetentionService.name, () => {
     await at('2026-01-09T23:59:59.999Z');
     const kept = [await at('2026-03-08T00:00:00Z'), await at('2026-03-10T11:00:00Z')].reverse();
     await rollUp.rollUpNow();
-    // A row that is not in the sums yet is hidden, and deleted only later.
+    // A row that is not rolled up yet is hidden and deleted later.
     await at('2026-01-02T00:00:00Z');
 
     expect(await sweep(0)).toBe(0);
@@ -309,7 +309,7 @@ describe(RequestLogRetentionService.name, () => {
     );
     expect(rows).toHaveLength(2);
     expect(totalOf(await analytics.groupsOfTenant(tenantId, 'model', {})).requests).toBe(5);
-    // A longer retention brings nothing back.
+    // A longer retention restores nothing.
     expect(await sweep(400)).toBe(0);
     expect(await listed()).toEqual(kept);
   });

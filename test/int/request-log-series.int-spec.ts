@@ -38,7 +38,7 @@ const PAIRS = DIMENSIONS.flatMap((one, index) =>
 );
 const NOW_MS = Date.UTC(2026, 2, 10, 12);
 const minutesAgo = (minutes: number) => new Date(NOW_MS - minutes * 60_000);
-/** Over months, days, hours and what they cut. */
+/** Months, days, hours and partial ones. */
 const RANGES: Range[] = [
   {},
   { start: minutesAgo(60_003), end: minutesAgo(901) },
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** A row that has what the others have by other turns. */
+/** A row that combines the values of the others in varying ways. */
 function someRow(index: number, keys: readonly string[]): Partial<RequestLogRow> {
   const failed = index % 7 === 0;
   return {
@@ -107,7 +107,7 @@ function valueOf(row: RequestLogRow, dimension: string): string | null {
   }
 }
 
-/** What the groups have to be, from the rows themselves. */
+/** Computes the expected groups from the rows. */
 function addUp(rows: readonly RequestLogRow[], dimensions: readonly string[]) {
   const groups = new Map<string, number[]>();
   for (const row of rows) {
@@ -130,7 +130,7 @@ function addUp(rows: readonly RequestLogRow[], dimensions: readonly string[]) {
   return groups;
 }
 
-const told = (groups: readonly LogGroup[]) =>
+const figuresOf = (groups: readonly LogGroup[]) =>
   new Map(
     groups.map((group) => [
       JSON.stringify(group.values),
@@ -172,7 +172,7 @@ describe('the series of requests', () => {
     await rollUpAll(database, rollUp);
     await insert(100, 170);
     await rollUpAll(database, rollUp);
-    // A row that was taken for crashed settles after all, as the trigger sees it.
+    // A row that was swept as crashed settles after all.
     for (const index of [20, 150]) {
       const row = rows[index]!;
       Object.assign(row, { cost: 999, vendorCost: 1_000, endUser: 'late', tags: { team: 'c' } });
@@ -183,7 +183,7 @@ describe('the series of requests', () => {
       );
       if (index === 20) await rollUpAll(database, rollUp);
     }
-    // Some stay out of the sums.
+    // These are not rolled up.
     await insert(170, 200);
   });
 
@@ -195,7 +195,7 @@ describe('the series of requests', () => {
         rows.filter((row) => isIn(row, range)),
         groupBy.split(','),
       );
-      expect(told(groups)).toEqual(expected);
+      expect(figuresOf(groups)).toEqual(expected);
       expect(count).toBe(groups.length);
       expect(total.cost).toBe(groups.reduce((sum, { cost }) => sum + cost, 0));
     }
@@ -215,38 +215,45 @@ describe('the series of requests', () => {
       { provider: 'one', model: 'sandbox/echo', endpoint: 'chat' },
       (row) => row.provider === 'one' && row.model === 'sandbox/echo' && row.endpoint === 'chat',
     ],
-    ['what nobody has', { endUser: 'nobody' }, () => false],
-  ])('add up exactly what has %s', async (_, filters, isLeft) => {
+    ['an unused value', { endUser: 'nobody' }, () => false],
+  ])('add up exactly with a filter for %s', async (_, filters, isLeft) => {
     for (const groupBy of ['model,day', 'end_user,tag:team', 'hour']) {
       for (const range of RANGES) {
         const { groups } = await groupsOf(groupBy, range, filters);
         const left = rows.filter((row) => isIn(row, range) && isLeft(row));
-        expect(told(groups)).toEqual(addUp(left, groupBy.split(',')));
+        expect(figuresOf(groups)).toEqual(addUp(left, groupBy.split(',')));
       }
     }
   });
 
-  it('add up exactly over any span, as rows and as both kinds of sums', async () => {
-    const asked = ['day', 'model', 'end_user,hour', 'tag:env', 'tag:team,month', 'route,api_key'];
+  it('add up exactly over any range, as rows and as both kinds of sums', async () => {
+    const groupings = [
+      'day',
+      'model',
+      'end_user,hour',
+      'tag:env',
+      'tag:team,month',
+      'route,api_key',
+    ];
     const onlyAnn = { endUser: 'ann' };
     for (let turn = 0; turn < 30; turn++) {
       const [from, to] = [turn * 7_919 + 1, turn * 104_729 + 2].map((some) => some % 90_000);
       const cut = turn % 3 === 0 ? 60 : 1;
       const ends = [from!, to!].map((minutes) => minutesAgo(Math.floor(minutes / cut) * cut));
       const [start, end] = ends.sort((one, other) => one.getTime() - other.getTime());
-      const groupBy = asked[turn % asked.length]!;
+      const groupBy = groupings[turn % groupings.length]!;
       for (const filters of [{}, onlyAnn]) {
         const { groups } = await groupsOf(groupBy, { start, end }, filters);
         const left = rows.filter(
           (row) =>
             isIn(row, { start, end }) && (filters === onlyAnn ? row.endUser === 'ann' : true),
         );
-        expect([start, told(groups)]).toEqual([start, addUp(left, groupBy.split(','))]);
+        expect([start, figuresOf(groups)]).toEqual([start, addUp(left, groupBy.split(','))]);
       }
     }
   });
 
-  it('show the dearest groups, times in their order, and what all come to', async () => {
+  it('return the most expensive groups, times in order, and the total', async () => {
     const all = await groupsOf('end_user,api_key', {});
     const some = await reader.groups({
       tenantId,
@@ -266,14 +273,14 @@ describe('the series of requests', () => {
     ['everything', {}, () => true],
     ['a tag', { tags: { team: 'a' } }, ({ tags }) => tags?.team === 'a'],
     ['an end user', { endUser: 'ann' }, ({ endUser }) => endUser === 'ann'],
-    ['a tenant of its own', { tenantId, status: 'error' }, ({ status }) => status === 'error'],
+    ['a tenant', { tenantId, status: 'error' }, ({ status }) => status === 'error'],
     [
-      'several things',
+      'several filters',
       { endUser: 'ann', tags: { team: 'a' }, status: 'success' },
       (row) => row.endUser === 'ann' && row.tags?.team === 'a' && row.status === 'success',
     ],
     [
-      'a provider and a status, or more',
+      'a provider, a model and a minimum cost',
       { provider: 'two', model: 'sandbox/echo', minCost: 9 },
       (row) => row.provider === 'two' && row.model === 'sandbox/echo' && row.cost >= 9,
     ],
@@ -282,11 +289,7 @@ describe('the series of requests', () => {
       { ...RANGES[1]!, provider: 'one' },
       (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
     ],
-    [
-      'at least so many credits',
-      { minCost: 300, maxCost: 400 },
-      ({ cost }) => cost >= 300 && cost <= 400,
-    ],
+    ['a cost range', { minCost: 300, maxCost: 400 }, ({ cost }) => cost >= 300 && cost <= 400],
   ])('find every row of all tenants once, newest first, with %s', async (_, filters, isLeft) => {
     const found: TenantLogRow[] = [];
     const list = new RequestLogOverTenantsReader(database, noArchive());
@@ -328,7 +331,7 @@ describe('the series of requests', () => {
       (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
     ],
     ['credits', { minCost: 300, maxCost: 400 }, ({ cost }) => cost >= 300 && cost <= 400],
-    ['what nobody has', { endpoint: 'none' }, () => false],
+    ['an unused value', { endpoint: 'none' }, () => false],
   ])("count and page a tenant's list, and export it, with %s", async (_, filters, isLeft) => {
     const list = new RequestLogReader(database, noArchive());
     const expected = rows
@@ -367,10 +370,10 @@ describe('the series of requests', () => {
     expect(exported).toEqual(expected);
   });
 
-  it('take off what was given back, as the ledger has it, where that is asked for', async () => {
-    const given = [3, 4, 150, 199].map((index) => rows[index]!);
+  it('subtract refunds like the ledger, if requested', async () => {
+    const refundedRows = [3, 4, 150, 199].map((index) => rows[index]!);
     const refunds = [
-      ...given.map(({ requestId, createdAt, cost }) => ({ requestId, at: createdAt, cost })),
+      ...refundedRows.map(({ requestId, createdAt, cost }) => ({ requestId, at: createdAt, cost })),
       // Its row has been swept.
       { requestId: randomUUID(), at: minutesAgo(10), cost: 41 },
     ];
@@ -401,7 +404,7 @@ describe('the series of requests', () => {
         refunded: ledger[0]!.sum,
       });
       for (const { values, refunded, isRest } of groups.filter(({ requests }) => requests > 0)) {
-        const its = given.filter((row) => {
+        const its = refundedRows.filter((row) => {
           const own = groupBy.split(',').map((dimension) => valueOf(row, dimension));
           return JSON.stringify(own) === JSON.stringify(values);
         });
@@ -410,17 +413,17 @@ describe('the series of requests', () => {
       const unknown = groups.filter(({ isRest }) => isRest);
       expect(unknown.map(({ requests, refunded }) => [requests, refunded])).toEqual([[0, 41]]);
     }
-    const { model, createdAt } = given[0]!;
+    const { model, createdAt } = refundedRows[0]!;
     const range = { start: createdAt, end: new Date(createdAt.getTime() + 1) };
-    const within = given.filter((row) => isIn(row, range));
+    const within = refundedRows.filter((row) => isIn(row, range));
     expect((await margin('day', { range })).total.refunded).toBe(back(within));
-    const alike = given.filter((row) => row.model === model);
+    const alike = refundedRows.filter((row) => row.model === model);
     expect((await margin('day', { filters: { model } })).total.refunded).toBe(back(alike));
     expect((await margin('tenant', { tenantId: undefined })).total.refunded).toBe(ledger[0]!.sum);
   });
 
   it.each([true, false])(
-    'tell what they can be filtered by, the most frequent first: %s',
+    'list the values they can be filtered by, the most frequent first: %s',
     async (isWhole) => {
       const [behind, again] = [isWhole ? 'facet_id' : '-1', 'series_id'].map(
         (value) => `UPDATE request_log_progress SET facet_id = ${value}`,
@@ -442,7 +445,7 @@ describe('the series of requests', () => {
     },
   );
 
-  it('tell what was written after a row, the latest first', async () => {
+  it('return rows written after a given row, the latest first', async () => {
     const list = new RequestLogOverTenantsReader(database, noArchive());
     const filters = { tenantId, provider: 'one' };
     const newer = await list.newer(filters, '0', 1_000);
@@ -456,7 +459,7 @@ describe('the series of requests', () => {
     expect(await list.newer({ ...filters, ...RANGES[3] }, newer[0]?.id ?? '0', 9)).toEqual([]);
   });
 
-  it('tell tenants apart, and add all of them up by whole hours', async () => {
+  it('distinguish tenants, and add all of them up by whole hours', async () => {
     const other = randomUUID();
     await insertRequestLogRow(database, other, {
       cost: 7,
@@ -489,8 +492,8 @@ describe('the series of requests', () => {
   });
 });
 
-describe('a tenant with more series than are kept apart', () => {
-  it('has exact sums over everything, by end user and by key, and a rest', async () => {
+describe('a tenant beyond the limit of separate series', () => {
+  it('has exact sums in total, by end user and by key, and a rest', async () => {
     const tenantId = randomUUID();
     const few = new RequestLogRollUpService(database);
     few.seriesOfMonth = { most: 5, mostOfAll: 8 };
@@ -519,7 +522,7 @@ describe('a tenant with more series than are kept apart', () => {
         limit: 100,
       });
     for (const groupBy of ['model', 'api_key,day', 'route,status']) {
-      expect(told((await groupsOf(groupBy)).groups)).toEqual(addUp(rows, groupBy.split(',')));
+      expect(figuresOf((await groupsOf(groupBy)).groups)).toEqual(addUp(rows, groupBy.split(',')));
     }
     const cost = rows.reduce((sum, row) => sum + row.cost, 0);
     for (const groupBy of ['tag:run', 'end_user', 'end_user,model', 'tag:run,end_user']) {
@@ -528,12 +531,12 @@ describe('a tenant with more series than are kept apart', () => {
       expect(groups.some(({ isRest }) => isRest)).toBe(true);
       expect(groups.length).toBeLessThan(rows.length);
     }
-    const { rows: kept } = await database.query<{ count: number }>(
+    const { rows: counted } = await database.query<{ count: number }>(
       `SELECT count(*) FROM request_log_series WHERE tenant_id = $1 AND kind = 'each'`,
       [tenantId],
     );
-    // The bounds, and what the batches brought that were under way.
-    expect(kept[0]!.count).toBeLessThanOrEqual(8 + 8);
+    // The limits, and the series of batches in progress.
+    expect(counted[0]!.count).toBeLessThanOrEqual(8 + 8);
   });
 });
 
@@ -543,8 +546,8 @@ describe('sums of facets', () => {
     const range = { start: minutesAgo(60_003), end: minutesAgo(901) };
     const query = { tenantId, dimensions, filters, limit: 10_000 };
     return [
-      told((await reader.groups({ ...query, range: {} })).groups),
-      told((await reader.groups({ ...query, range })).groups),
+      figuresOf((await reader.groups({ ...query, range: {} })).groups),
+      figuresOf((await reader.groups({ ...query, range })).groups),
     ];
   };
   const ASKED = ['end_user', 'hour,model', 'tag:team', 'tag:team,hour', 'end_user,day', 'day'];
@@ -561,7 +564,7 @@ describe('sums of facets', () => {
     return rows[0]!.in_step ? rows[0]!.facets_from : 'behind';
   };
 
-  it('are made anew from the series once an older instance has added to those alone', async () => {
+  it('are rebuilt from the series once an older instance has written only those', async () => {
     const tenantId = randomUUID();
     const keys = [randomUUID(), randomUUID()];
     const rows: RequestLogRow[] = [];
@@ -576,7 +579,7 @@ describe('sums of facets', () => {
     const whole = await answers(tenantId);
     expect(whole[0][0]).toEqual(addUp(rows, ['end_user']));
 
-    // What facets have is not read while they may lack something.
+    // Facets are not read while they may be incomplete.
     await database.query(
       `UPDATE request_log_facet_sums SET requests = requests + 1 WHERE tenant_id = $1`,
       [tenantId],
@@ -592,7 +595,7 @@ describe('sums of facets', () => {
     expect(later[0][0]).toEqual(addUp(rows, ['end_user']));
 
     await database.query('UPDATE request_log_progress SET facets_again_at = now()');
-    // Two at once make each day once.
+    // Two instances at once rebuild each day once.
     await Promise.all([rollUp.rollUpNow(), new RequestLogRollUpService(database).rollUpNow()]);
     expect(await progress()).toBe(-Infinity);
     expect(await answers(tenantId)).toEqual(later);
@@ -603,7 +606,7 @@ describe('sums of facets', () => {
     );
     expect(counted[0]!.requests).toBe(60);
 
-    // It takes corrections for the series alone, too.
+    // Corrections of the series alone are included, too.
     const settle = () =>
       database.query(
         'UPDATE request_logs SET cost = cost + 1, model_charge = cost + 1 WHERE id = $1',
@@ -619,7 +622,7 @@ describe('sums of facets', () => {
     await insert(60, 61);
     await rollUpAll(database, rollUp);
     expect(await progress()).toBe(Infinity);
-    // From there on backwards, as the days after have none.
+    // Only from there backwards, as later days have none.
     await database.query(
       `UPDATE request_log_progress SET facets_again_at = now(), facets_from = '2026-06-01'`,
     );
@@ -627,7 +630,7 @@ describe('sums of facets', () => {
     expect(await progress()).toBe(-Infinity);
   });
 
-  it('lose end users and tags of a deleted tenant as its series do, and nothing of its sums', async () => {
+  it('lose end users and tags of a deleted tenant like its series, but none of its sums', async () => {
     const tenantId = randomUUID();
     const keys = [randomUUID(), randomUUID()];
     const other = randomUUID();

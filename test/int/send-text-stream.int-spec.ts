@@ -11,7 +11,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Serves one source; `ended` settles when it has been sent, or fails as `sendTextStream` does. */
+/** Serves one source; `ended` settles like `sendTextStream`. */
 async function serve(source: (response: ServerResponse) => AsyncGenerator<string>) {
   let finish: (result: unknown) => void = () => undefined;
   const ended = new Promise<unknown>((resolve) => (finish = resolve));
@@ -39,18 +39,18 @@ describe(sendTextStream.name, () => {
     expect(await ended).toBe('sent');
   });
 
-  it('leaves room for others who want to know when a response closes', async () => {
+  it('uses at most one close listener', async () => {
     let listeners = 0;
     const { url } = await serve(async function* (response) {
       yield 'begun';
       listeners = response.listenerCount('close');
     });
     await (await fetch(url)).text();
-    // Node takes more than ten for a leak, and says so.
+    // Node reports more than ten as a leak.
     expect(listeners).toBeLessThanOrEqual(1);
   });
 
-  it('ends the source soon after the caller has left, and calls that no failure', async () => {
+  it('ends the source soon after the caller disconnected, without a failure', async () => {
     let made = 0;
     let isClosed = false;
     const { url, ended } = await serve(async function* () {
@@ -69,7 +69,7 @@ describe(sendTextStream.name, () => {
     expect(made).toBeLessThan(1_000);
   });
 
-  it('makes no more pieces than a slow caller takes', async () => {
+  it('produces no more pieces than a slow caller reads', async () => {
     let made = 0;
     const { url } = await serve(async function* () {
       for (; made < 100_000; made++) yield 'x'.repeat(100_000);
@@ -77,13 +77,13 @@ describe(sendTextStream.name, () => {
     const controller = new AbortController();
     const response = await fetch(url, { signal: controller.signal });
     await new Promise((resolve) => setTimeout(resolve, 500));
-    // What the buffers of sockets take: some megabytes.
+    // Socket buffers hold some megabytes.
     expect(made).toBeLessThan(300);
     controller.abort();
     await response.body!.cancel().catch(() => undefined);
   });
 
-  it('leaves the answer to its caller when the source fails before the first piece', async () => {
+  it('leaves the response to its caller when the source fails before the first piece', async () => {
     const failure = new Error('no rows');
     const { url, ended } = await serve(async function* () {
       throw failure;

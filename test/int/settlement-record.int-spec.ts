@@ -12,7 +12,7 @@ import {
 } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe('a record that is written with a settlement', () => {
+describe('a record written with a settlement', () => {
   let own: TestDatabase;
   let ledger: TestLedger;
   let tenant: TestTenant;
@@ -46,7 +46,7 @@ describe('a record that is written with a settlement', () => {
     return operation.requestId;
   };
 
-  it('is there when the settlement is', async () => {
+  it('exists when the settlement does', async () => {
     const requestId = await held();
     const settlement = settleOperation(tenant, requestId, 10);
     const outcome = await ledger.store.settle({ ...settlement, record: note('first') });
@@ -65,7 +65,7 @@ describe('a record that is written with a settlement', () => {
     expect(await notes()).not.toContain('late');
   });
 
-  it('that cannot be stored stops neither its own settlement nor those beside it', async () => {
+  it('stops neither its own settlement nor others when it cannot be stored', async () => {
     const requestIds = await Promise.all(Array.from({ length: 20 }, held));
     const outcomes = await Promise.all(
       requestIds.map((requestId, index) =>
@@ -84,13 +84,13 @@ describe('a record that is written with a settlement', () => {
     expect(await notes()).not.toContain('bad');
   });
 
-  it('keeps nobody but its tenant waiting when it takes long to write', async () => {
+  it('delays only its own tenant when it takes long to write', async () => {
     const other = await createTenant(own.database, 1_000);
     const requestIds = await Promise.all([held(), held()]);
     const order: string[] = [];
     const gate = new pg.Client({ connectionString: own.url });
     await gate.connect();
-    // Without a transaction of its own, whose end the sums of other suites' logs would wait for.
+    // Without a transaction, which would delay the roll-ups of other suites.
     await gate.query('SELECT pg_advisory_lock(1), pg_advisory_lock(2)');
     const settleSlowly = async (requestId: string, lock: number): Promise<void> => {
       const record: SettlementRecord = {
@@ -124,7 +124,7 @@ describe('a record that is written with a settlement', () => {
     expect(await brokenAccounts(own.database, [other])).toEqual([]);
   });
 
-  it('leaves settlements without one as they were', async () => {
+  it('leaves settlements without one unchanged', async () => {
     const outcome = await ledger.store.settle(settleOperation(tenant, await held(), 3));
     expect(outcome).toEqual({ cost: 3, shortfall: 0, applied: true });
   });

@@ -53,7 +53,7 @@ describe('a monthly spend limit', () => {
     ['key', limitKey],
     ['tenant', limitTenant],
   ] as const)(
-    'of a %s is never passed by 200 parallel requests on two ledgers',
+    'of a %s is never exceeded by 200 parallel requests on two ledgers',
     async (scope, limit) => {
       const tenant = await createTenant(testDatabase.database, 1_000_000);
       await limit(tenant, 1_050);
@@ -101,7 +101,7 @@ describe('a monthly spend limit', () => {
     },
   );
 
-  it('of a key is shared by the keys under it, however many ask at once', async () => {
+  it('of a key is shared with its descendants under concurrent requests', async () => {
     const tenant = await createTenant(testDatabase.database, 1_000_000);
     await limitKey(tenant, 1_000);
     const { rows } = await testDatabase.database.query<{ id: string }>(
@@ -152,7 +152,7 @@ describe('a monthly spend limit', () => {
     expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
   });
 
-  it('refuses a cover that would pass it, and leaves the hold as it was', async () => {
+  it('refuses a cover that would exceed it, and leaves the hold unchanged', async () => {
     const { store } = ledgers[0];
     const tenant = await createTenant(testDatabase.database, 1_000);
     await limitKey(tenant, 100);
@@ -166,7 +166,7 @@ describe('a monthly spend limit', () => {
     expect(await usedByKey(tenant)).toBe(100);
   });
 
-  it('says whether the credits or the limit do not reach', async () => {
+  it('says whether credits or the limit are insufficient', async () => {
     const { store } = ledgers[0];
     const tenant = await createTenant(testDatabase.database, 50);
     await limitTenant(tenant, 100);
@@ -180,7 +180,7 @@ describe('a monthly spend limit', () => {
     expect(await ask(50)).toEqual({ admitted: true });
   });
 
-  it('begins anew with the month', async () => {
+  it('starts again with the month', async () => {
     const { store } = ledgers[0];
     const tenant = await createTenant(testDatabase.database, 1_000);
     await limitKey(tenant, 100);
@@ -200,7 +200,7 @@ describe('a monthly spend limit', () => {
     expect((await store.hold(limitedHold(tenant, 1))).admitted).toBe(false);
   });
 
-  it('does not keep others of the same group waiting or out', async () => {
+  it('neither delays nor refuses others of the same group', async () => {
     const { store } = ledgers[0];
     const [limited, free] = [
       await createTenant(testDatabase.database, 1_000),
@@ -215,7 +215,7 @@ describe('a monthly spend limit', () => {
     expect(outcomes.map(({ admitted }) => admitted)).toEqual([true, false, true]);
   });
 
-  it('keeps no trace of holds that have ended', async () => {
+  it('keeps no rows of ended holds', async () => {
     const { store } = ledgers[1];
     const tenant = await createTenant(testDatabase.database, 1_000);
     await limitKey(tenant, 1_000);

@@ -20,7 +20,7 @@ afterAll(() => testDatabase.drop());
 
 const monthOf = (text: string) => utcMonthOf(new Date(`${text}-01T00:00:00Z`));
 
-/** Puts an entry into the ledger of an account that is kept in step with it. */
+/** Inserts an entry into the ledger and updates its account. */
 async function insert(
   tenantId: string,
   createdAt: string,
@@ -92,7 +92,7 @@ describe(StatementReader.name, () => {
   });
 
   it.each([1, 3, 4, 1_000])(
-    'gives each entry once, oldest first, in batches of %i',
+    'returns each entry once, oldest first, in batches of %i',
     async (size) => {
       const { tenantId } = await createTenant(testDatabase.database, 0);
       await insert(tenantId, '2026-01-02T00:00:00.000002Z', 'grant', 3);
@@ -106,7 +106,7 @@ describe(StatementReader.name, () => {
     },
   );
 
-  it('leaves out what came after its summary', async () => {
+  it('excludes entries later than its summary', async () => {
     const { tenantId } = await createTenant(testDatabase.database, 0);
     await insert(tenantId, '2026-01-02T00:00:00Z', 'grant', 3);
     const summary = await reader.summaryOf(tenantId, monthOf('2026-01'));

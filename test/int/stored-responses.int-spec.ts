@@ -20,7 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const TENANT = randomUUID();
 const NOW = new Date('2026-06-30T12:00:00Z');
-/** Of a request whose memory nobody counts. */
+/** The room of a request without a memory budget. */
 const room = new RequestRoom({} as BudgetedRequest);
 
 function conversationsIn({ dataSource, database }: TestDatabase): StoredConversationsRepository {
@@ -57,7 +57,7 @@ describe('the table of stored responses', () => {
     contextBytes?: number;
   }
 
-  /** Keeps a turn as the service does, and returns its id. */
+  /** Stores a turn like the service and returns its id. */
   const keep = async (options: TurnOptions = {}): Promise<string> => {
     const {
       after,
@@ -95,7 +95,7 @@ describe('the table of stored responses', () => {
       .map(({ id }) => id)
       .sort();
 
-  it('gives fifty turns in their order with one query', async () => {
+  it('returns fifty turns in order with one query', async () => {
     let last: string | undefined;
     const expected: unknown[] = [];
     for (let turn = 0; turn < 50; turn++) {
@@ -120,7 +120,7 @@ describe('the table of stored responses', () => {
     expect(previousResponseId).toBe(last);
     expect(queries).toBe(1);
 
-    // What is large is loaded once there is room for it.
+    // Large content is loaded once there is room for it.
     const large = await keep({ input: 'x'.repeat(300_000), after: last! });
     queries = 0;
     const taken: number[] = [];
@@ -143,13 +143,15 @@ describe('the table of stored responses', () => {
   it('finds nothing of another tenant, not even in the middle of a conversation', async () => {
     const first = await keep();
     const second = await keep({ after: first });
-    const stranger = randomUUID();
-    await expect(conversations.load(stranger, second, room)).rejects.toMatchObject({ status: 404 });
-    expect(await repository.findResponse(stranger, second, 100)).toBeUndefined();
-    expect(await repository.findInput(stranger, second, 100)).toBeUndefined();
-    expect(await repository.delete(stranger, second)).toBe(false);
+    const otherTenant = randomUUID();
+    await expect(conversations.load(otherTenant, second, room)).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(await repository.findResponse(otherTenant, second, 100)).toBeUndefined();
+    expect(await repository.findInput(otherTenant, second, 100)).toBeUndefined();
+    expect(await repository.delete(otherTenant, second)).toBe(false);
     await own.database.query('UPDATE stored_responses SET tenant_id = $1 WHERE id = $2', [
-      stranger,
+      otherTenant,
       first,
     ]);
     await expect(conversations.load(TENANT, second, room)).rejects.toMatchObject({
@@ -158,7 +160,7 @@ describe('the table of stored responses', () => {
     });
   });
 
-  it('goes on from neither a failed turn nor a conversation beyond 20 MB', async () => {
+  it('continues neither a failed turn nor a conversation above 20 MB', async () => {
     const failed = await keep({ status: 'failed' });
     await expect(conversations.load(TENANT, failed, room)).rejects.toMatchObject({
       status: 400,
@@ -175,7 +177,7 @@ describe('the table of stored responses', () => {
     expect(rows).toMatchObject([{ id: second, input_items: null, output_items: null }]);
   });
 
-  it('keeps a turn once', async () => {
+  it('stores a turn once', async () => {
     const id = await keep();
     const { rows } = await own.database.query<{ request_id: string }>(
       'SELECT request_id FROM stored_responses',
@@ -202,7 +204,7 @@ describe('the table of stored responses', () => {
         responseRetentionDays,
       }).sweepNow(NOW);
 
-    it('takes conversations along that nobody has used, with their items', async () => {
+    it('also deletes unused conversations with their items', async () => {
       const conversationsOf = conversationsIn(own);
       const make = async (id: string, ageDays: number): Promise<void> => {
         const createdAt = new Date(NOW.getTime() - ageDays * DAY_MS);
@@ -223,7 +225,7 @@ describe('the table of stored responses', () => {
       await conversationsOf.delete(TENANT, 'conv_young');
     });
 
-    it('loses what is older than the setting says, and nothing else', async () => {
+    it('deletes only turns older than the setting', async () => {
       await keep({ ageDays: 31 });
       await keep({ ageDays: 400 });
       const young = await keep({ ageDays: 29 });
@@ -231,7 +233,7 @@ describe('the table of stored responses', () => {
       expect(await ids()).toEqual([young]);
     });
 
-    it('keeps old turns of a conversation that goes on', async () => {
+    it('keeps old turns of an active conversation', async () => {
       const first = await keep({ ageDays: 90 });
       const second = await keep({ after: first, ageDays: 60 });
       const third = await keep({ after: second, ageDays: 2 });
@@ -241,12 +243,12 @@ describe('the table of stored responses', () => {
       expect(await sweep(1)).toBe(4);
     });
 
-    it('loses nothing when the setting is 0', async () => {
+    it('deletes nothing when the setting is 0', async () => {
       await keep({ ageDays: 10_000 });
       expect(await sweep(0)).toBe(0);
     });
 
-    it('goes through many in batches, and shares them with other sweeps', async () => {
+    it('works in batches, and shares them with concurrent sweeps', async () => {
       await own.database.query(
         `INSERT INTO stored_responses
          SELECT 'resp_' || n, $1, gen_random_uuid(), 'resp_' || n, NULL, 'a/b', 'completed',
@@ -256,7 +258,7 @@ describe('the table of stored responses', () => {
       );
       const living = await keep({ ageDays: 1 });
       const counts = await Promise.all([sweep(30), sweep(30), sweep(30)]);
-      // What one sweep has in hand another leaves to it, so one more round may be due.
+      // A sweep skips rows that another one is processing, so another round may be due.
       const rest = await sweep(30);
       expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(4500);
       expect(await ids()).toEqual([living]);
@@ -266,11 +268,11 @@ describe('the table of stored responses', () => {
   describe(StoredContentLimit.name, () => {
     const limited = (bytes: number): StoredContentLimit =>
       new StoredContentLimit(own.database, new GatewayMetrics(), { storedContentMaxBytes: bytes });
-    // Kept as it is: PostgreSQL would make a word that is repeated short.
+    // Random, since PostgreSQL compresses repetitive text.
     const text = () => randomBytes(7_500).toString('base64');
     const OTHER = randomUUID();
 
-    it('deletes the oldest of the tenant that has the most, and of no other', async () => {
+    it('deletes the oldest rows of the largest tenant, and of no other', async () => {
       const conversation = { id: 'conv_old', metadata: '{}', createdAt: new Date('2020-01-01') };
       const stored = conversationsIn(own);
       await stored.insert(TENANT, conversation, [{ id: 'msg_1', text: text() }]);
@@ -284,7 +286,7 @@ describe('the table of stored responses', () => {
         await keep({ ageDays: 98, input: text(), tenantId: OTHER }),
       ];
       expect(await limited(10_000_000).sweepNow()).toBe(0);
-      // About 10 KB each; 20 are to be left. Two instances at once delete no more than one.
+      // About 10 KB each; 20 should remain. Two instances at once delete no more than one.
       const sweeps = await Promise.all([limited(215_000).sweepNow(), limited(215_000).sweepNow()]);
       const deleted = sweeps[0] + sweeps[1];
       expect(deleted).toBeGreaterThanOrEqual(20);
@@ -310,7 +312,7 @@ describe('the table of stored responses', () => {
       await own.database.query('TRUNCATE conversations');
     });
 
-    it('takes from those that have as much as each other in turns', async () => {
+    it('alternates between tenants of the same size', async () => {
       for (let ageDays = 20; ageDays > 0; ageDays--) {
         await keep({ ageDays, input: text() });
         await keep({ ageDays, input: text(), tenantId: OTHER });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ERASED, KEPT } from '../../src/features/admin/tenants/tenant-data.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe('the tables that say whose their rows are', () => {
+describe('tables with a tenant', () => {
   let own: TestDatabase;
 
   beforeAll(async () => {
@@ -10,7 +10,7 @@ describe('the tables that say whose their rows are', () => {
   });
   afterAll(() => own.drop());
 
-  it('are each emptied when a tenant is deleted, or kept for a reason', async () => {
+  it('are each cleared when a tenant is deleted, or kept for a documented reason', async () => {
     const { rows } = await own.database.query<{ name: string }>(
       `SELECT relname::text AS name FROM pg_class
          JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'tenant_id'

@@ -50,7 +50,7 @@ describe(DeliveryRepository.name, () => {
     return rows[0];
   };
 
-  it('writes several batches at once, each with a body of its own', async () => {
+  it('writes several batches at once, each with its own body', async () => {
     const [one, other] = [await makeDestination(), await makeDestination()];
     const drafts = [
       draftFor('first', one),
@@ -67,13 +67,13 @@ describe(DeliveryRepository.name, () => {
     ]);
   });
 
-  it('says nothing of a destination that is gone', async () => {
+  it('ignores a deleted destination', async () => {
     const id = await makeDestination();
     const draft = draftFor('x', id, randomUUID());
     expect(await deliveries.insert([draft])).toMatchObject([{ destinationId: id }]);
   });
 
-  it('writes a batch once, however often it is told to, even when it has been delivered since', async () => {
+  it('writes a batch once, however often it is called, even after its delivery', async () => {
     const id = await makeDestination();
     const draft = draftFor('x', id);
     for (let count = 0; count < 2; count++) {
@@ -88,7 +88,7 @@ describe(DeliveryRepository.name, () => {
     expect(await stateOf(id)).toMatchObject({ pending: 0, delivered: 3, dropped: 0 });
   });
 
-  it('leaves a full destination out and keeps what went wrong before', async () => {
+  it('skips a full destination and keeps its last error', async () => {
     const [full, free] = [await makeDestination(), await makeDestination()];
     const many = Array.from({ length: 1_000 }, () => full);
     await deliveries.insert([draftFor('x', ...many)]);
@@ -104,7 +104,7 @@ describe(DeliveryRepository.name, () => {
     ]);
   });
 
-  it('gives up what has waited longest of all when all of it is too much, and leaves the rest', async () => {
+  it('drops the oldest batches when all together exceed the limit, and leaves the rest', async () => {
     await database.database.query('DELETE FROM broadcast_deliveries');
     const [failing, healthy] = [await makeDestination(), await makeDestination()];
     const kilobyte = 'x'.repeat(1_000);
@@ -117,7 +117,7 @@ describe(DeliveryRepository.name, () => {
     await deliveries.insert([young]);
     const none = await deliveries.dropOldest(1_000_000_000, 'no room');
     expect(none).toEqual({ traces: 0, destinations: 0 });
-    // Two instances at once drop nothing twice.
+    // Two instances at once drop each batch once.
     const dropped = await Promise.all([
       deliveries.dropOldest(50_000, 'no room'),
       deliveries.dropOldest(50_000, 'no room'),

@@ -20,7 +20,7 @@ describe('UploadFolder', () => {
   const make = (): UploadFolder =>
     new UploadFolder({ dataDirectory, admission: { uploadBudgetBytes: 100 } } as AppConfig);
 
-  it('gives paths in a folder that only its owner may enter, and takes the folder along', async () => {
+  it('returns paths in a folder that only its owner may enter, and removes the folder', async () => {
     const folder = make();
     const path = await folder.newPath();
     expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);
@@ -29,7 +29,7 @@ describe('UploadFolder', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
-  it('removes what killed processes left, and nothing of the living', async () => {
+  it('removes the files of killed processes, and nothing of living ones', async () => {
     const living = make();
     const path = await living.newPath();
     const [space] = (await readdir(root))[0]!.split('-');

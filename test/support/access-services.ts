@@ -11,7 +11,7 @@ import { databaseOptions } from '../../src/platform/database/database-options.js
 import { Database } from '../../src/platform/database/database.js';
 import { GrantsService } from '../../src/core/ledger/grants.service.js';
 
-/** The services of `access/` on a connection pool of their own, as an instance has them. */
+/** The services of `access/` on their own connection pool, like those of an instance. */
 export interface AccessServices {
   dataSource: DataSource;
   database: Database;
@@ -19,9 +19,9 @@ export interface AccessServices {
   apiKeys: ApiKeyRepository;
   adminKeys: AdminKeyRepository;
   grants: GrantsService;
-  /** Makes a tenant and returns its id. */
+  /** Creates a tenant and returns its id. */
   makeTenant(name: string): Promise<string>;
-  /** Makes a key; what is not given does not matter to the test. */
+  /** Creates a key; omitted fields do not matter to the test. */
   makeKey(overrides: Partial<ApiKeyDraft> & { tenantId: string }): Promise<MadeKey>;
   close(): Promise<void>;
 }

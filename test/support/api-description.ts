@@ -1,11 +1,11 @@
-/** An OpenAPI description as far as tests read it. */
+/** The parts of an OpenAPI description that tests read. */
 export interface ApiDescription<Operation extends object = object> {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
 }
 
-/** The paths with the aliases, which the description names beside the path that it shows. */
+/** Returns all paths, including the aliases that the description lists on the documented path. */
 export function withAliases<Operation extends object>({
   paths,
 }: ApiDescription<Operation>): ApiDescription<Operation>['paths'] {

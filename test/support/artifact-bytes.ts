@@ -1,4 +1,4 @@
-/** Chunks as a vendor's answer would give them; an error among them breaks the source off. */
+/** Yields chunks like a vendor's answer; an error among them fails the source. */
 export async function* sourceOf(...chunks: (Buffer | string | Error)[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -7,7 +7,7 @@ export async function* sourceOf(...chunks: (Buffer | string | Error)[]): AsyncGe
   }
 }
 
-/** Everything that a stream gives. */
+/** Returns the whole stream. */
 export async function readAll(stream: AsyncIterable<unknown> | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream ?? []) chunks.push(chunk as Buffer);

@@ -20,9 +20,9 @@ export interface BootedGateway {
   database: Database;
   gateway: Gateway;
   config: AppConfig;
-  /** A call with the routing key, unless the options say otherwise. */
+  /** Calls with the routing key, unless the options set another. */
   fetch(path: string, options?: RequestInit): Promise<Response>;
-  /** The same with the admin key; a body is sent as JSON. */
+  /** Calls with the admin key; a body is sent as JSON. */
   admin(method: string, path: string, body?: unknown): Promise<Response>;
   /** POSTs JSON with the routing key. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -30,10 +30,10 @@ export interface BootedGateway {
 }
 
 /**
- * The whole built service over HTTP on a free loopback port, with a database of its own.
+ * Boots the whole built service on a free loopback port, with its own database.
  *
- * @param environment settings beside the ones that make it run here
- * @param options.database one that there is already
+ * @param environment more settings
+ * @param options.database an existing database to use
  */
 export async function bootGateway(
   environment: Record<string, string> = {},
@@ -51,7 +51,7 @@ export async function bootGateway(
     // No test calls a real vendor.
     OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
     GATEWAY_DATA_DIR: dataDirectory,
-    // The same at each boot, as a database takes no other one.
+    // A database accepts no other secret, and tests boot several instances on one.
     GATEWAY_SECRET: 'the-secret-of-every-gateway-under-test',
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: managementKey,

@@ -8,13 +8,13 @@ export interface VendorSetUp {
   close(): Promise<void>;
 }
 
-/** Short, so that a vendor's silence is noticed while a test waits. */
+/** Short, so that tests can wait for a silent vendor to time out. */
 export const IDLE_MS = 600;
 
 /**
- * The service with one vendor behind it, whose one model is `one/a`.
+ * Boots the service with one vendor and its only model, `one/a`.
  *
- * @param pricing more prices, beside 1 credit a prompt token and 2 a completion token
+ * @param pricing further prices, besides 1 credit per prompt token and 2 per completion token
  * @param environment more settings
  */
 export async function bootWithVendor(
@@ -29,7 +29,7 @@ export async function bootWithVendor(
     ...files.environment,
     GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
     GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
-    // Each case is to find its route as if it were the first.
+    // A failure in one case must not pause the route for the next.
     GATEWAY_COOLDOWN_MS: '1',
     ...environment,
   });

@@ -1,4 +1,4 @@
-/** Texts of answers, in which it is hard to find one's place again. */
+/** Answer texts in which a resumed stream has difficulty finding its position. */
 export const BROKEN_TEXTS = [
   'The quick brown fox jumps over the lazy dog. Then it sleeps, and then it jumps again, as foxes do; very, very, very often. '.repeat(
     2,
@@ -14,5 +14,5 @@ export const BROKEN_TEXTS = [
   'ha'.repeat(60),
 ];
 
-/** Those of which another place can be told from the one where they broke off. */
+/** The texts in which every cut position is unambiguous. */
 export const DISTINCT_TEXTS = BROKEN_TEXTS.filter((text) => !/(.{16,})\1|(..)\2{9}/su.test(text));

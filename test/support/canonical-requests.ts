@@ -7,7 +7,7 @@ import { promptRequest, says } from './prompt-requests.js';
 
 export type PromptOverrides = Partial<CanonicalPrompt>;
 
-/** A request that only its canonical prompt describes, as if it came in the dialect `messages`. */
+/** A request described by its canonical prompt alone, as if it came in the `messages` dialect. */
 export function canonicalRequest(
   prompt: PromptOverrides = {},
   overrides: Partial<CanonicalRequest> = {},

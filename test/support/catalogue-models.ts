@@ -7,7 +7,7 @@ export function tokenPricing(prompt = '0.000001', completion = '0.000002'): Exac
   return exactPricingOf({ prompt, completion });
 }
 
-/** A route of a chat model; what is not given does not matter to the test. */
+/** A route of a chat model; omitted fields do not matter to the test. */
 export function modelRoute(provider: string, overrides: Partial<ModelRoute> = {}): ModelRoute {
   return {
     provider,
@@ -19,7 +19,7 @@ export function modelRoute(provider: string, overrides: Partial<ModelRoute> = {}
   };
 }
 
-/** A chat model with routes at some providers, the first of them its primary one. */
+/** A chat model with routes at some providers; the first is the primary one. */
 export function chatModel(
   id: string,
   routes: readonly ModelRoute[],

@@ -4,7 +4,7 @@ import { parseChat } from '../../src/features/chat/chat.parse.js';
 
 export const messages = [{ role: 'user', content: 'Hi' }];
 
-/** The refusal of a body that is given whole. */
+/** Returns the error for a complete body. */
 export function refusalOf(body: unknown): unknown {
   try {
     parseChat(jsonBody(body));

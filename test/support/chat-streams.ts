@@ -11,7 +11,7 @@ export const WITH_USAGE: ChatStreamRelayOptions = { ...OPTIONS, includeUsage: tr
 
 export type Json = Record<string, unknown>;
 
-/** What a caller and the ledger see of a stream, whatever its pieces were. */
+/** The caller's and the ledger's view of a stream, however it was cut. */
 export interface Relayed {
   bytes: string;
   chunks: Json[];
@@ -70,7 +70,7 @@ export function relay(pieces: readonly Buffer[], options = OPTIONS): Relayed {
 export const relayText = (stream: string, options = OPTIONS) =>
   relay([Buffer.from(stream)], options);
 
-/** A chunk as OpenAI spells it. */
+/** A chunk as OpenAI serializes it. */
 export function chunk(choices: unknown[], fields: Json = {}): Json {
   return {
     id: 'chatcmpl-1',
@@ -103,7 +103,7 @@ export const sse = (...chunks: (Json | string)[]): string =>
     .map((item) => `data: ${typeof item === 'string' ? item : JSON.stringify(item)}\n\n`)
     .join('');
 
-/** The documented edits, done the plain way. */
+/** The documented edits, implemented in the simplest way. */
 export function edited(chunks: Json[], { alias }: ChatStreamRelayOptions): Json[] {
   return chunks
     .filter(({ choices }) => (choices as unknown[]).length > 0)
@@ -141,7 +141,7 @@ export const NEEDLES = [
 export const STREAMS: [string, string][] = [
   ['OpenAI', sse(opening(), text('Hel'), text('lo 日本🙂'), stop(), usageChunk(), '[DONE]')],
   [
-    'OpenAI when usage is asked for',
+    'OpenAI when usage is requested',
     sse(
       opening({ usage: null }),
       text('Hel', { usage: null }),

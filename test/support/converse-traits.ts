@@ -1,6 +1,6 @@
 import type { ConverseTraits } from '../../src/vendors/dialects/converse/converse-traits.js';
 
-/** A model that takes everything; tests take away what matters to them. */
+/** A model that supports everything; tests override what matters to them. */
 export function converseTraits(overrides: Partial<ConverseTraits> = {}): ConverseTraits {
   return {
     signatureIssuer: 'maker',

@@ -27,7 +27,7 @@ interface RoutingParts {
   readonly byokUpstreams: ByokUpstreams;
 }
 
-/** A routing service and the collaborators that tests look into. */
+/** A routing service and the collaborators that tests inspect. */
 interface CreatedRouting {
   readonly service: RoutingService;
   readonly pools: AccountPools;

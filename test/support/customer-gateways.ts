@@ -8,13 +8,13 @@ export interface JsonAnswer {
   body: Record<string, unknown>;
 }
 
-/** Two instances on one database, for tests of what a tenant changes in its account. */
+/** Two instances on one database, for tests of changes that a tenant makes to its account. */
 export interface CustomerGateways {
   access: AccessServices;
   gateway: BootedGateway;
-  /** The same routing key; only management keys may change anything here. */
+  /** Has the same routing key, but only management keys may change anything here. */
   restricted: BootedGateway;
-  /** Sends JSON to an instance, by default to the first with its routing key; '' sends no key. */
+  /** Sends JSON to an instance, by default to the first, with its routing key; '' sends no key. */
   call(
     method: string,
     path: string,
@@ -26,13 +26,13 @@ export interface CustomerGateways {
 }
 
 let calls = 0;
-/** An address that no call before came from, as wrong keys are counted by address. */
+/** Returns an unused address, since wrong keys are counted per address. */
 export function nextAddress(): string {
   calls++;
   return `10.1.${(calls >> 8) & 255}.${calls & 255}`;
 }
 
-/** @param environment settings of both, beside the ones that make them run here */
+/** @param environment more settings of both */
 export async function bootCustomerGateways(
   environment: Record<string, string> = {},
 ): Promise<CustomerGateways> {
@@ -74,7 +74,7 @@ export async function bootCustomerGateways(
   };
 }
 
-/** An error answer in the interface's shape, with any message. */
+/** An error answer in the interface's shape with any message. */
 export function refusal(status: number, type: string, param: string): object {
   return { status, body: { error: { message: expect.any(String), type, code: status, param } } };
 }

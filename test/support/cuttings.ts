@@ -1,12 +1,11 @@
-/** Bytes between two cuts: more than a small event has, and fewer than two large ones. */
+/** Bytes between two cuts: larger than a small event and smaller than two large ones. */
 const PIECE_BYTES = 64;
 
 /**
- * Ways to cut bytes: some that have a cut between any two of them in turn, each with several more, and some with
- * one cut alone, which leave whole events before and behind it. To cut in two everywhere would take many
- * times as long.
+ * Ways to cut bytes. Some have several cuts, which together fall between any two bytes; some have one
+ * cut that leaves whole events before and after it. Single cuts everywhere would take many times as long.
  *
- * @param stepBytes between two of those cuts; a prime, so that they fall on every kind of place in what repeats itself
+ * @param stepBytes distance between the single cuts; a prime, so that they hit every position of repetitive content
  */
 export function cuttingsOf(bytes: Buffer, stepBytes = 29): Buffer[][] {
   const cuttings: Buffer[][] = [];

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** An error of PostgreSQL's. @param code its SQLSTATE */
+/** A PostgreSQL error. @param code its SQLSTATE */
 export function databaseError(code: string): pg.DatabaseError {
   const error = new pg.DatabaseError('a message that may quote a row', 0, 'error');
   error.code = code;

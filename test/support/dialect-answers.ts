@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 
 type Json = Record<string, unknown>;
 
-/** An answer of any dialect as its caller reads it. */
+/** An answer in any dialect as its caller reads it. */
 export interface ReadAnswer {
   id: string;
   text: string;

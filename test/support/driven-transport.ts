@@ -2,17 +2,17 @@ import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import type { HttpCall, HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import { FakeConnection } from './fake-connection.js';
 
-/** What a test does with the connection of a call, as soon as the call is made. */
+/** Drives a call's connection once the call is made. */
 export type Drive = (connection: FakeConnection) => void;
 
 export interface DrivenTransport {
   transport: HttpTransport;
-  /** The calls that were made, and the connection of each. */
+  /** All calls so far and the connection of each. */
   calls: HttpCall[];
   connections: FakeConnection[];
 }
 
-/** A transport that answers each call over a connection which the test drives. */
+/** A transport that answers each call over a connection the test drives. */
 export function drivenTransport(drive: Drive): DrivenTransport {
   const calls: HttpCall[] = [];
   const connections: FakeConnection[] = [];
@@ -28,7 +28,7 @@ export function drivenTransport(drive: Drive): DrivenTransport {
   return { transport: transport as unknown as HttpTransport, calls, connections };
 }
 
-/** Answers a call with a whole body of JSON. */
+/** Answers a call with a complete JSON body. */
 export function sendJson(body: unknown, status = 200, headers: Record<string, string> = {}): Drive {
   return (connection) =>
     void connection

@@ -1,7 +1,7 @@
 /**
- * A service cut down to its database, for tests that kill it. It is given the launcher's options as
- * JSON, says `{"url"}` or `{"error"}` and lives until SIGTERM; with `exitEarly` it ends at once
- * without stopping anything.
+ * A service reduced to its database, for tests that kill it. Takes the launcher's options as JSON,
+ * prints `{"url"}` or `{"error"}` and lives until SIGTERM; with `exitEarly` it exits at once without
+ * stopping anything.
  */
 import { setInterval } from 'node:timers';
 import { attachEmbeddedPostgres, startEmbeddedPostgres } from './launcher/embedded-postgres.js';

@@ -37,13 +37,13 @@ function makeOpenFolder(): string {
 
 /**
  * Copies the built launcher to `folder`, with the binaries as `npm ci --ignore-scripts` leaves them:
- * without the links that the package's own script makes.
+ * without the links that the package's script creates.
  */
 export function installLauncher(folder: string, options?: { withBinaries: boolean }): void {
   mkdirSync(folder, { recursive: true });
   cpSync('dist/src/platform/database', join(folder, 'launcher'), { recursive: true });
-  for (const beside of ['errors', 'time']) {
-    cpSync(join('dist/src/platform', beside), join(folder, beside), { recursive: true });
+  for (const name of ['errors', 'time']) {
+    cpSync(join('dist/src/platform', name), join(folder, name), { recursive: true });
   }
   cpSync('test/support/embedded-postgres-program.mjs', join(folder, 'program.mjs'));
   cpSync('package.json', join(folder, 'package.json'));
@@ -55,14 +55,14 @@ export function installLauncher(folder: string, options?: { withBinaries: boolea
   }
 }
 
-/** PostgreSQL's own names, each with a lock. */
+/** The names of PostgreSQL's sockets and their locks. */
 export function socketsIn(cluster: string): string[] {
   return readdirSync(cluster)
     .filter((name) => name.startsWith('.s.PGSQL.'))
     .sort();
 }
 
-/** A Node process of its own that runs the launcher; see `embedded-postgres-program.mjs`. */
+/** A separate Node process that runs the launcher; see `embedded-postgres-program.mjs`. */
 export class ServiceProcess {
   url = '';
   error = '';
@@ -77,11 +77,11 @@ export class ServiceProcess {
       { cwd: '/', uid, gid: uid, stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const service = new ServiceProcess(child);
-    createInterface({ input: child.stdout }).on('line', (line) => service.hear(line));
+    createInterface({ input: child.stdout }).on('line', (line) => service.readLine(line));
     return service;
   }
 
-  /** Waits until it has said its URL or its error. */
+  /** Waits until it has reported its URL or its error. */
   settled(): Promise<void> {
     return eventually(() => expectTrue(this.url !== '' || this.error !== ''));
   }
@@ -98,7 +98,7 @@ export class ServiceProcess {
     }
   }
 
-  private hear(line: string): void {
+  private readLine(line: string): void {
     const message = JSON.parse(line) as { url?: string; error?: string; log?: string };
     this.url = message.url ?? this.url;
     this.error = message.error ?? this.error;
@@ -106,7 +106,7 @@ export class ServiceProcess {
   }
 }
 
-/** A data folder with everything that was started on it, for one suite. */
+/** A data folder and everything started on it, for one suite. */
 export class EmbeddedPostgresScene {
   readonly folder = makeOpenFolder();
   readonly launcher = join(this.folder, 'code');
@@ -148,7 +148,7 @@ export class EmbeddedPostgresScene {
   }
 }
 
-/** Runs one statement on a connection of its own and answers the rows. */
+/** Runs one statement on a new connection and returns the rows. */
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -160,12 +160,12 @@ export async function query(url: string, statement: string): Promise<Record<stri
   }
 }
 
-/** The process id in a cluster's `postmaster.pid`. */
+/** Returns the process id in a cluster's `postmaster.pid`. */
 export function postmasterOf(clusterFolder: string): number {
   return Number(readFileSync(join(clusterFolder, 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
-/** Repeats until it no longer throws; after ten seconds throws what it threw last. */
+/** Repeats until it does not throw; after a minute throws the last error. */
 export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
   const deadlineMs = Date.now() + 60_000;
   for (;;) {
@@ -182,6 +182,6 @@ export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
 
 function expectTrue(condition: boolean): void {
   if (!condition) {
-    throw new Error('nothing was said in time');
+    throw new Error('the process reported nothing in time');
   }
 }

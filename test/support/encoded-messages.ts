@@ -12,7 +12,7 @@ import {
 } from '../../src/vendors/dialects/messages/encode-messages-request.js';
 import type { MessagesModelTraits } from '../../src/vendors/dialects/messages/messages-vendor.js';
 
-/** A model that takes everything the dialect has, with thinking by budget. */
+/** A model that supports everything in the dialect, with budgeted thinking. */
 export const BUDGET: MessagesModelTraits = {
   sampling: true,
   temperatureWithTopP: false,

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 declare const sharesSources: boolean;
 declare const importShared: (url: string) => Promise<object>;
 
-/** Every entity, the same classes as the suite's imports have. */
+/** Every entity, as the same classes that the suite imports. */
 export const ENTITIES = (
   await Promise.all(
     readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -3,7 +3,7 @@ import { readAvailable } from './streamed-answer.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** An answer as any client gives it: what an error has to be judged by. */
+/** The parts of an HTTP answer, from any client, that error checks need. */
 export interface AnswerParts {
   status: number;
   header(name: string): string | null | undefined;
@@ -18,7 +18,7 @@ export async function partsOf(response: Response): Promise<AnswerParts> {
   };
 }
 
-/** The answer's id, after checking that it is a UUIDv4 and that both headers agree on it. */
+/** Returns the answer's id after checking that it is a UUIDv4 and that both headers agree. */
 export function requestIdOf({ header }: Pick<AnswerParts, 'header'>): string {
   const id = header('x-request-id') ?? '';
   expect(id).toMatch(UUID_V4);
@@ -26,7 +26,7 @@ export function requestIdOf({ header }: Pick<AnswerParts, 'header'>): string {
   return id;
 }
 
-/** Checks that an answer is the interface's error, all of it; answers its id. */
+/** Checks that an answer is exactly the interface's error and returns its id. */
 export function expectError(
   answer: AnswerParts,
   status: number,

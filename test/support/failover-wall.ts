@@ -11,17 +11,17 @@ import {
   type RecordedCall,
 } from './fake-openai.js';
 
-/** What every healthy answer of the wall says: sixty words, so that none can be missing unseen. */
+/** The text of every healthy answer: sixty words, so that missing ones are noticed. */
 export const WALL_TEXT =
   'A gateway earns trust on bad days: when a vendor slows down, hangs up, speaks nonsense or says nothing at all, its callers should ' +
-  'notice little. It asks another, waits where waiting helps, and stops where asking again would only hurt. What it cannot mend it ' +
+  'notice little. It asks another, waits where waiting helps, and stops where asking again would only hurt. What it cannot fix it ' +
   'admits plainly, and it never passes half an answer off as a whole one.';
 const WORDS = WALL_TEXT.match(/\S+\s*/g)!;
 
 const OVERLOADED = errorAnswer(503, { message: 'overloaded', type: 'server_error' });
 const LIMITED = { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' };
 
-/** What goes wrong, by the first part of the model's name; the second keeps runs apart. */
+/** Faults by the first part of the model's name; the second part keeps runs apart. */
 const FAULTS: Record<string, FakeAnswer> = {
   ok: continuingAnswer(WALL_TEXT),
   picky: (call, response) => {
@@ -43,15 +43,15 @@ const FAULTS: Record<string, FakeAnswer> = {
     response.end('data: {"id":"x","choices":[{"ind\n\ndata: [DONE]\n\n'),
   ),
   s11: (call, response) => {
-    const kept = response.end.bind(response);
-    response.end = (() => kept()) as typeof response.end;
+    const end = response.end.bind(response);
+    response.end = (() => end()) as typeof response.end;
     return politeAnswer({ text: WALL_TEXT })(call, response);
   },
   s12: errorAnswer(400, { message: 'too long', code: 'context_length_exceeded' }),
   s13: errorAnswer(400, { message: 'Not with us.', code: 'content_policy_violation' }),
   s14: cutAfter(40, (response) => response.destroy()),
   s16: OVERLOADED,
-  // Not among the sixteen.
+  // Beyond the sixteen scenarios.
   unauthorized: errorAnswer(401, { message: 'bad key' }),
   forbidden: errorAnswer(403, { message: 'not yours' }),
   overloaded: errorAnswer(529, { message: 'overloaded' }),
@@ -67,11 +67,11 @@ const FAULTS: Record<string, FakeAnswer> = {
   endless: cutAfter(30, (response) => response.end()),
 };
 
-/** A vendor that breaks in the ways of the sixteen scenarios, chosen by the model's name. */
+/** A vendor that fails in the ways of the sixteen scenarios, selected by the model's name. */
 export interface FailoverWall extends FakeOpenAi {
-  /** Calls of one model. */
+  /** Returns the calls of one model. */
   of(model: string): { call: RecordedCall; atMs: number }[];
-  /** How a model answers that is no fault of the list. */
+  /** Further answers by model name. */
   faults: Map<string, FakeAnswer>;
 }
 
@@ -88,7 +88,7 @@ export async function startFailoverWall(): Promise<FailoverWall> {
   return Object.assign(fake, { faults, of: (model: string) => seen.get(model) ?? [] });
 }
 
-/** Fails the first call of each model, and answers all others. */
+/** Fails the first call of each model and answers all others. */
 function once(fault: FakeAnswer): FakeAnswer {
   const failed = new Set<unknown>();
   return (call, response) => {
@@ -99,16 +99,16 @@ function once(fault: FakeAnswer): FakeAnswer {
   };
 }
 
-/** Says so many words of an answer, and then does what it is told to. */
+/** Sends that many words of an answer, then calls `end`. */
 function cutAfter(words: number, end: (response: ServerResponse) => void): FakeAnswer {
   return ({ body }, response) => {
-    const said = WORDS.slice(0, words);
+    const sent = WORDS.slice(0, words);
     if (body.stream === true) {
       begin(response);
-      for (const content of said) response.write(frame({ content }));
+      for (const content of sent) response.write(frame({ content }));
     } else {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.write(`{"id":"x","choices":[{"index":0,"message":{"content":"${said.join('')}`);
+      response.write(`{"id":"x","choices":[{"index":0,"message":{"content":"${sent.join('')}`);
     }
     setTimeout(() => end(response), 20).unref();
   };

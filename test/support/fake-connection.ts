@@ -7,7 +7,7 @@ import type { CallLimits } from '../../src/vendors/upstream.js';
 
 export const LONG_LIMITS: CallLimits = { firstByteMs: 60_000, idleMs: 60_000, requestMs: 600_000 };
 
-/** One call to a vendor, driven by the test in undici's place. */
+/** A vendor call whose connection the test drives instead of undici. */
 export class FakeConnection implements Dispatcher.DispatchController {
   readonly aborter = new AbortController();
   readonly response: UpstreamResponse;
@@ -16,7 +16,7 @@ export class FakeConnection implements Dispatcher.DispatchController {
   paused = false;
   aborted = false;
   reason: Error | null = null;
-  /** What was done to the connection, in order. */
+  /** The actions on the connection, in order. */
   readonly actions: string[] = [];
 
   constructor(
@@ -29,7 +29,7 @@ export class FakeConnection implements Dispatcher.DispatchController {
       resolve = onHead;
       reject = onFailedHead;
     });
-    // A test that has no interest in the head must not fail for it.
+    // Tests that ignore the head must not fail because of it.
     this.head.catch(() => undefined);
     this.response = new UpstreamResponse(
       limits,
@@ -44,7 +44,7 @@ export class FakeConnection implements Dispatcher.DispatchController {
     this.actions.push('abort');
     this.aborted = true;
     this.reason = reason;
-    // As undici does: the handler hears of every end, its own included.
+    // Like undici: the handler is notified of every end, including its own.
     this.response.onResponseError(this, reason);
   }
 
@@ -84,7 +84,7 @@ export class FakeConnection implements Dispatcher.DispatchController {
   }
 }
 
-/** The chunks as text, to the end. */
+/** Returns all chunks as text. */
 export async function readText(response: UpstreamResponse): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);

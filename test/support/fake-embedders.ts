@@ -1,14 +1,14 @@
 import type http from 'node:http';
 import type { RecordedCall, Script } from '../contract/scripted-server.js';
 
-/** What the vendors' ways of asking for vectors have in common. */
+/** The common parts of the vendors' embedding calls. */
 export interface EmbeddingCall {
   vendor: 'chat-like' | 'deployment' | 'predict' | 'invoke';
   texts: string[];
   body: Record<string, unknown>;
 }
 
-/** Reads a call in the wire format that its path tells. */
+/** Reads a call in the wire format that its path implies. */
 export function readEmbeddingCall({ path, body }: RecordedCall): EmbeddingCall {
   const value = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
   if (path.endsWith(':predict')) {
@@ -22,13 +22,13 @@ export function readEmbeddingCall({ path, body }: RecordedCall): EmbeddingCall {
   return { vendor: path.startsWith('/openai/') ? 'deployment' : 'chat-like', texts, body: value };
 }
 
-/** A vector that tells which text it belongs to. */
+/** A vector that identifies its text. */
 export const vectorOf = (text: string): number[] => [
   text.length,
   Number(/\d+/.exec(text)?.[0] ?? 0),
 ];
 
-/** Answers every vendor's calls as that vendor would; counts one token a character where it counts. */
+/** Answers every vendor's calls as that vendor would, counting one token per character where it counts. */
 export const answerEmbeddings: Script = (call, response) => {
   const { vendor, texts, body } = readEmbeddingCall(call);
   const tokens = texts.join('').length;

@@ -6,7 +6,7 @@ import type { BootedGateway } from './boot-gateway.js';
 
 type Media = Pick<Upstream, 'submitMedia' | 'pollMedia' | 'cancelMedia'>;
 
-/** What a fake vendor was asked, and how it answers from now on. */
+/** The calls to a fake vendor, and its answers from now on. */
 export interface FakeMedia {
   readonly submissions: string[];
   readonly polls: string[];
@@ -24,7 +24,7 @@ export function file(text = 'a picture'): MediaFile {
   };
 }
 
-/** One whose connection breaks. */
+/** A file whose connection breaks. */
 export function broken(): MediaFile {
   return {
     contentType: 'image/png',
@@ -39,7 +39,7 @@ export function done(...files: MediaFile[]): MediaProgress {
   return { state: 'done', files: files.length > 0 ? files : [file()], usage: undefined };
 }
 
-/** Takes the place of a configured provider's media work; it is polite unless told otherwise. */
+/** Replaces a configured provider's media work; succeeds unless told otherwise. */
 export function fakeMedia({ gateway }: BootedGateway, provider: string): FakeMedia {
   const upstream = gateway.application.get(UpstreamRegistry, { strict: false }).get(provider);
   const fake: FakeMedia = {

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What the fake was sent. */
+/** A call that the fake received. */
 export interface RecordedCall {
   method: string;
   path: string;
@@ -13,7 +13,7 @@ export interface RecordedCall {
   hungUp: Promise<void>;
 }
 
-/** How the fake answers; functions get the call and the raw response for anything unusual. */
+/** The fake's answer; a function gets the call and the raw response. */
 export type FakeAnswer = (
   call: RecordedCall,
   response: http.ServerResponse,
@@ -23,14 +23,14 @@ export interface FakeOpenAi {
   /** Base URL ending in `/v1`, as `OPENAI_BASE_URL` takes it. */
   baseUrl: string;
   calls: RecordedCall[];
-  /** Sockets that are open now. */
+  /** Number of open sockets. */
   openSockets(): number;
-  /** Takes the place of the current behaviour. */
+  /** The current answer; assign to replace it. */
   answer: FakeAnswer;
   close(): Promise<void>;
 }
 
-/** A server with OpenAI's wire format on a free loopback port; answers politely unless told otherwise. */
+/** Starts a server with OpenAI's wire format on a free loopback port; it answers politely by default. */
 export async function startFakeOpenAi(answer: FakeAnswer = politeAnswer()): Promise<FakeOpenAi> {
   const calls: RecordedCall[] = [];
   let sockets = 0;
@@ -79,29 +79,29 @@ export interface PoliteOptions {
   text?: string;
   promptTokens?: number;
   completionTokens?: number;
-  /** Fields merged over the message, e.g. tool calls. */
+  /** Fields merged over the message, such as tool calls. */
   message?: Record<string, unknown>;
   finishReason?: string;
   usage?: Record<string, unknown> | null;
-  /** Says by which service tier it was made. */
+  /** The service tier that the answer reports. */
   tier?: string;
   chunkDelayMs?: number;
 }
 
 /**
- * Goes on with a text from where the request's last turn of the assistant stops, as a faithful vendor does,
- * or says all of it.
+ * Continues a text where the request's last assistant turn stops, like a faithful vendor, or sends all
+ * of it.
  */
 export function continuingAnswer(text: string, options: PoliteOptions = {}): FakeAnswer {
   return (call, response) => {
     const turns = call.body.messages as { role: string; content: string }[];
-    const said = turns.findLast(({ role }) => role === 'assistant')?.content ?? '';
-    const rest = text.startsWith(said) ? text.slice(said.length) : text;
+    const prefill = turns.findLast(({ role }) => role === 'assistant')?.content ?? '';
+    const rest = text.startsWith(prefill) ? text.slice(prefill.length) : text;
     return politeAnswer({ ...options, text: rest })(call, response);
   };
 }
 
-/** Says a text, and closes the connection without a reason to finish. */
+/** Sends a text and closes the connection without a finish reason. */
 export function brokenAnswer(text: string): FakeAnswer {
   return async (_call, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -115,7 +115,7 @@ export function brokenAnswer(text: string): FakeAnswer {
   };
 }
 
-/** A complete answer, whole or streamed as the call asks, in the vendor's own bytes. */
+/** A complete answer in the vendor's own bytes, whole or streamed as requested. */
 export function politeAnswer(options: PoliteOptions = {}): FakeAnswer {
   return async (call, response) => {
     if (call.body.stream === true) await streamAnswer(call, response, options);
@@ -171,7 +171,8 @@ async function streamAnswer(
   response: http.ServerResponse,
   options: PoliteOptions,
 ): Promise<void> {
-  const asked = (body.stream_options as { include_usage?: boolean } | undefined)?.include_usage;
+  const wantsUsage = (body.stream_options as { include_usage?: boolean } | undefined)
+    ?.include_usage;
   const chunk = (rest: object): string =>
     `data: ${JSON.stringify({
       id: 'chatcmpl-fake',
@@ -181,7 +182,7 @@ async function streamAnswer(
       ...(options.tier !== undefined && { service_tier: options.tier }),
       system_fingerprint: 'fp_fake',
       ...rest,
-      ...(asked && !('usage' in rest) && { usage: null }),
+      ...(wantsUsage && !('usage' in rest) && { usage: null }),
     })}\n\n`;
   const delta = (content: object, finish: string | null = null): string =>
     chunk({ choices: [{ index: 0, delta: content, logprobs: null, finish_reason: finish }] });
@@ -197,7 +198,7 @@ async function streamAnswer(
   }
   response.write(delta({}, options.finishReason ?? 'stop'));
   const usage = usageOf(options);
-  if (asked && usage) response.write(chunk({ choices: [], usage }));
+  if (wantsUsage && usage) response.write(chunk({ choices: [], usage }));
   response.end('data: [DONE]\n\n');
 }
 
@@ -222,10 +223,10 @@ export const resetAnswer: FakeAnswer = (_call, response) => {
   response.destroy();
 };
 
-/** Never answers, and keeps the connection open until the caller closes it. */
+/** Never answers and keeps the connection open until the caller closes it. */
 export const hangAnswer: FakeAnswer = () => undefined;
 
-/** Never answers either, but shows that it is there, so that no time limit ends the call. */
+/** Never answers, but sends keep-alives, so that no timeout ends the call. */
 export const silentAnswer: FakeAnswer = ({ body }, response) => {
   const isStream = body.stream === true;
   response.writeHead(200, {
@@ -235,7 +236,7 @@ export const silentAnswer: FakeAnswer = ({ body }, response) => {
   response.once('close', () => clearInterval(beat));
 };
 
-/** Begins a stream without content and cuts it. */
+/** Starts a stream without content and cuts it. */
 export const cutBeforeContentAnswer: FakeAnswer = async (_call, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(

@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 export interface FakeResponse {
   text?: string;
-  /** In place of the message. */
+  /** Replaces the message. */
   output?: Json[];
   status?: 'completed' | 'incomplete';
   incompleteReason?: string;
@@ -22,7 +22,7 @@ export const RESPONSES_USAGE = {
   total_tokens: 26,
 };
 
-/** A complete answer in the vendor's own bytes, whole or streamed as the call asks. */
+/** A complete answer in the vendor's own bytes, whole or streamed as requested. */
 export function respond(options: FakeResponse = {}): FakeAnswer {
   return async (call, response) => {
     if (call.body.stream !== true) {
@@ -46,10 +46,10 @@ export function writeEvent(response: http.ServerResponse, event: Json): void {
 /** The events of a stream, numbered. */
 export function streamEvents(call: RecordedCall, options: FakeResponse = {}): Json[] {
   const complete = responseOf(call, options);
-  const begun = { ...complete, status: 'in_progress', output: [], usage: null };
+  const started = { ...complete, status: 'in_progress', output: [], usage: null };
   const events: Json[] = [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    { type: 'response.created', response: started },
+    { type: 'response.in_progress', response: started },
   ];
   for (const [output_index, item] of (complete.output as Json[]).entries()) {
     const place = { item_id: item.id, output_index };
@@ -116,7 +116,7 @@ function responseOf({ body }: RecordedCall, options: FakeResponse): Json {
   };
 }
 
-/** Has the vendor wait with its answers. @returns ends that */
+/** Makes the vendor hold its answers back. @returns a function that releases them */
 export function holdBack(fake: FakeOpenAi): () => void {
   let letGo = (): void => undefined;
   const gate = new Promise<void>((resolve) => (letGo = resolve));

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { RecordedCall, Script } from '../contract/scripted-server.js';
 
-/** A vendor that refuses what the real one refuses, and answers in its published shape. */
+/** A vendor that rejects what the real one rejects and answers in its published shape. */
 export interface FakeSpeechVendor {
   script: Script;
-  /** Where nothing else is said, what it hears in every recording. */
-  heard: readonly FakeWord[];
+  /** The transcript of every recording, unless a test sets another. */
+  transcript: readonly FakeWord[];
 }
 
 export interface FakeWord {
@@ -22,7 +22,7 @@ export const HEARD: readonly FakeWord[] = [
   { text: 'day!', start: 2.3, end: 2.5, speaker: 1 },
 ];
 
-/** What the fakes say, in any format. */
+/** The fakes' speech, in any format. */
 export const SPOKEN = Buffer.alloc(6_000, 3);
 
 const HEADER_BYTES = 44;
@@ -59,7 +59,7 @@ const refusing =
     }
   };
 
-/** Of a WAV file as the tests make them. */
+/** For the WAV files of the tests. */
 const secondsOf = (bytes: number): number => (bytes - HEADER_BYTES) / BYTES_A_SECOND;
 
 const ELEVEN_FORMAT =
@@ -109,33 +109,33 @@ export function fakeElevenLabs(key: string): FakeSpeechVendor {
     ...['model_id', 'file', 'language_code', 'tag_audio_events', 'timestamps_granularity'],
     ...['diarize', 'temperature'],
   ]);
-  const listen = async (call: RecordedCall, response: ServerResponse): Promise<void> => {
+  const transcribe = async (call: RecordedCall, response: ServerResponse): Promise<void> => {
     const type = call.headers['content-type'] ?? '';
     const form = await new Response(new Uint8Array(call.body), {
       headers: { 'content-type': type },
     }).formData();
     for (const name of form.keys()) if (!FIELDS.has(name)) throw invalid('body', name);
     const file = form.get('file');
-    const said = (name: string): string | undefined => {
+    const field = (name: string): string | undefined => {
       const value = form.get(name);
       return typeof value === 'string' ? value : undefined;
     };
     if (!(file instanceof File)) throw invalid('body', 'file');
-    if (!/^scribe_v[12]$/.test(said('model_id') ?? '')) {
+    if (!/^scribe_v[12]$/.test(field('model_id') ?? '')) {
       throw refused(400, 'invalid_model_id', 'No such model.');
     }
-    const isDiarized = said('diarize') === 'true';
-    const isTimed = said('timestamps_granularity') !== 'none';
-    const words = vendor.heard.flatMap(({ text, start, end, speaker = 0 }, index) => {
+    const isDiarized = field('diarize') === 'true';
+    const isTimed = field('timestamps_granularity') !== 'none';
+    const words = vendor.transcript.flatMap(({ text, start, end, speaker = 0 }, index) => {
       const who = { speaker_id: isDiarized ? `speaker_${speaker}` : null, logprob: -0.1 };
       const blank = { text: ' ', type: 'spacing', start, end: start, ...who };
       const word = { text, type: 'word', ...(isTimed && { start, end }), ...who };
       return index === 0 ? [word] : [blank, word];
     });
     answer(response, 200, {
-      language_code: said('language_code') ?? 'eng',
+      language_code: field('language_code') ?? 'eng',
       language_probability: 0.98,
-      text: vendor.heard.map(({ text }) => text).join(' '),
+      text: vendor.transcript.map(({ text }) => text).join(' '),
       words,
       audio_duration_secs: secondsOf(file.size),
       transcription_id: 'x1',
@@ -143,7 +143,7 @@ export function fakeElevenLabs(key: string): FakeSpeechVendor {
   };
 
   const vendor: FakeSpeechVendor = {
-    heard: HEARD,
+    transcript: HEARD,
     script: refusing(async (call, response) => {
       if (call.headers['xi-api-key'] !== key) {
         throw refused(
@@ -157,14 +157,14 @@ export function fakeElevenLabs(key: string): FakeSpeechVendor {
         return answer(response, 200, models);
       }
       if (call.path.startsWith('/v1/text-to-speech/')) return speak(call, response);
-      if (call.path === '/v1/speech-to-text') return listen(call, response);
+      if (call.path === '/v1/speech-to-text') return transcribe(call, response);
       throw new Refusal(404, { detail: 'Not Found' });
     }),
   };
   return vendor;
 }
 
-/** Which container and sample rates each encoding takes; none: the vendor refuses to be told. */
+/** Containers and sample rates that each encoding accepts; with an empty list, the vendor rejects the parameter. */
 const DEEPGRAM_ENCODINGS: Readonly<Record<string, { containers: string[]; rates: string[] }>> = {
   linear16: { containers: ['wav', 'none'], rates: ['8000', '16000', '24000', '32000', '48000'] },
   mp3: { containers: [], rates: [] },
@@ -212,7 +212,11 @@ export function fakeDeepgram(key: string): FakeSpeechVendor {
     say(response, DEEPGRAM_TYPES[encoding]!);
   };
 
-  const listen = (call: RecordedCall, query: URLSearchParams, response: ServerResponse): void => {
+  const transcribe = (
+    call: RecordedCall,
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): void => {
     known(query, ['model', 'smart_format', 'language', 'detect_language']);
     if (query.get('model') !== 'nova-3') throw refused(403, 'INSUFFICIENT_PERMISSIONS', 'No.');
     const language = query.get('language');
@@ -222,14 +226,14 @@ export function fakeDeepgram(key: string): FakeSpeechVendor {
     if (!call.headers['content-type']?.startsWith('audio/')) {
       throw refused(400, 'Bad Request', 'failed to process audio: corrupt or unsupported data');
     }
-    const words = vendor.heard.map(({ text, start, end }) => ({
+    const words = vendor.transcript.map(({ text, start, end }) => ({
       word: text.toLowerCase().replace(/\W/g, ''),
       start,
       end,
       confidence: 0.99,
       punctuated_word: text,
     }));
-    const transcript = vendor.heard.map(({ text }) => text).join(' ');
+    const transcript = vendor.transcript.map(({ text }) => text).join(' ');
     answer(response, 200, {
       metadata: {
         transaction_key: 'deprecated',
@@ -253,7 +257,7 @@ export function fakeDeepgram(key: string): FakeSpeechVendor {
   };
 
   const vendor: FakeSpeechVendor = {
-    heard: HEARD,
+    transcript: HEARD,
     script: refusing((call, response) => {
       const { authorization } = call.headers;
       if (authorization !== `Token ${key}`) {
@@ -262,7 +266,7 @@ export function fakeDeepgram(key: string): FakeSpeechVendor {
       const { pathname, searchParams } = new URL(call.path, 'http://fake');
       if (pathname === '/v1/auth/token') return answer(response, 200, { api_key_id: 'k1' });
       if (pathname === '/v1/speak') return speak(call, searchParams, response);
-      if (pathname === '/v1/listen') return listen(call, searchParams, response);
+      if (pathname === '/v1/listen') return transcribe(call, searchParams, response);
       throw refused(404, 'NOT_FOUND', 'Not found.');
     }),
   };

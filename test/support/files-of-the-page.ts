@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const PAGE = new URL('../../docs/adding-a-provider.md', import.meta.url);
 
-/** The new files of the diff that the page on adding a provider shows: their texts, by their paths. */
+/** Returns the texts, by path, of the new files in the diff on the page about adding a provider. */
 export function filesOfThePage(): Map<string, string> {
   const files = new Map<string, string>();
   const [, diff = ''] = /```diff\n(.*?)```/s.exec(readFileSync(PAGE, 'utf8')) ?? [];

@@ -8,13 +8,13 @@ import { makeQuickFolder } from './quick-folder.mjs';
 
 const TEMPLATE = `test_template_${process.pid}`;
 
-/** Builds what the process-level tests run, and starts one real PostgreSQL for every suite. */
+/** Builds the service for process-level tests and starts one PostgreSQL for all suites. */
 export default async function globalSetup() {
   await ensureBuilt();
   globalThis.__testFolder = await makeQuickFolder();
-  // The workers' too.
+  // Workers inherit it.
   if (globalThis.__testFolder) process.env.TMPDIR = globalThis.__testFolder;
-  // Another server, to try the suites on another version of PostgreSQL.
+  // Runs the suites on another server, such as another version of PostgreSQL.
   const server = process.env.TEST_POSTGRES_URL ?? (await startPostgres());
   process.env.TEST_POSTGRES_URL = server;
   process.env.TEST_POSTGRES_TEMPLATE = TEMPLATE;
@@ -26,7 +26,7 @@ async function startPostgres() {
   const { startEmbeddedPostgres } =
     await import('../../dist/src/platform/database/embedded-postgres.js');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
-  // As root PostgreSQL runs as `nobody`, who has to be able to enter.
+  // As root, PostgreSQL runs as `nobody`, which needs access to the folder.
   await chmod(dataDirectory, 0o711);
   const postgres = await startEmbeddedPostgres({ dataDirectory, createsDatabases: true });
   globalThis.__testPostgres = { postgres, dataDirectory };
@@ -35,8 +35,8 @@ async function startPostgres() {
 }
 
 /**
- * What a power cut would take is of no interest here, nor what another user could: to prove the password takes
- * a fifth of what a session costs PostgreSQL, and two thirds of what it costs Node.
+ * Turns off durability and passwords, which the tests do not need. Checking the password takes a fifth of
+ * PostgreSQL's cost of a session and two thirds of Node's.
  */
 async function spareProcessorAndDisk(dataDirectory) {
   if (process.platform === 'win32') return;
@@ -52,7 +52,7 @@ async function spareProcessorAndDisk(dataDirectory) {
   process.kill(Number(pid), 'SIGHUP');
 }
 
-/** A migrated database, which those of the suites are copies of: migrations would take each a second. */
+/** Creates the migrated database that suites copy, since migrating each would take a second. */
 async function makeTemplate(server) {
   const [{ migrateDatabase }, { MIGRATIONS }] = await Promise.all([
     import('../../dist/src/platform/database/migrate-database.js'),

@@ -2,7 +2,7 @@ import { CHAT, MESSAGES, RESPONSES } from './paths.js';
 
 type Json = Record<string, unknown>;
 
-/** What tests forbid. */
+/** The word that tests forbid. */
 export const WORD = 'falcon-seven';
 
 export const user = (content: unknown): Json => ({ role: 'user', content });
@@ -15,7 +15,7 @@ const result = { role: 'tool', tool_call_id: 'c', content: WORD };
 const base64 = Buffer.from(WORD).toString('base64');
 export const ESCAPED = '{"at":"\\u0066alcon-seven"}';
 
-/** A name, a path and a body without its model: every dialect, role and part in which text can reach a model. */
+/** A name, a path and a body without its model, for every dialect, role and part through which text reaches a model. */
 export const GUARDED_INPUTS: [string, string, Json][] = [
   ['chat user', CHAT, { messages: [user(WORD)] }],
   ['chat system', CHAT, { messages: [{ role: 'system', content: WORD }, user('Hi')] }],

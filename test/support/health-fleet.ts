@@ -14,12 +14,12 @@ export interface Instance {
   shared: SharedHealth;
 }
 
-/** Instances that tell each other how routes do, on a fake clock. */
+/** Instances that share route health, on a fake clock. */
 export class HealthFleet {
   readonly bus = new Bus();
   readonly instances: Instance[] = [];
 
-  /** @param aheadMs of its clock before the others' */
+  /** @param aheadMs offset of its clock from the others' */
   start(aheadMs = 0): Instance {
     const health = new RouteHealth(COOLDOWN_MS, { monotonicMs: () => performance.now() + aheadMs });
     const channel = new BusChannel(this.bus);

@@ -7,28 +7,28 @@ export const HEDGE_MS = 100;
 export const slow = (silentMs: number, script: Script = GOOD): Script => ({ ...script, silentMs });
 export const NEVER = 1_000_000;
 
-/** What a reader gets of a request that would have a second route asked after 100 ms. */
+/** Returns the answer to a request that is hedged after 100 ms. */
 export function ask(
-  world: World,
+  environment: World,
   fields: Record<string, unknown> = {},
   cover: RouteCover = COVERS_ALL,
 ) {
   const events: CanonicalEvent[] = [];
-  const asked = {
+  const options = {
     events,
     failure: undefined as unknown,
     isOver: false,
     plan: undefined as Plan | undefined,
   };
   const read = async (): Promise<void> => {
-    const plan = await world.plan({ hedge_ms: HEDGE_MS, ...fields });
-    asked.plan = plan;
-    for await (const event of world.service.open(plan, cover)) events.push(event);
+    const plan = await environment.plan({ hedge_ms: HEDGE_MS, ...fields });
+    options.plan = plan;
+    for await (const event of environment.service.open(plan, cover)) events.push(event);
   };
   void read()
-    .catch((thrown: unknown) => (asked.failure = thrown))
-    .finally(() => (asked.isOver = true));
-  return asked;
+    .catch((thrown: unknown) => (options.failure = thrown))
+    .finally(() => (options.isOver = true));
+  return options;
 }
 
 export const routeIn = ({ events }: { events: CanonicalEvent[] }): string | undefined => {

@@ -1,6 +1,6 @@
 import { InstanceChannel, type TextListener } from '../../src/platform/channel/instance-channel.js';
 
-/** Tells all instances in one order, each text a millisecond after the one before. */
+/** Delivers texts to all instances in the same order, each a millisecond after it was published. */
 export class Bus {
   readonly texts: string[] = [];
   readonly members: BusChannel[] = [];
@@ -12,7 +12,7 @@ export class Bus {
     }, 1);
   }
 
-  /** Texts with an item of the type. */
+  /** Counts texts with an item of this type. */
   count(type: string): number {
     return this.texts.filter((text) => text.includes(`"type":"${type}"`)).length;
   }

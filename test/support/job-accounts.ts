@@ -1,6 +1,6 @@
 import type { BootedGateway } from './boot-gateway.js';
 
-/** The tenant's account. */
+/** Returns the tenant's account. */
 export async function balanceOf({
   database,
   tenantId,
@@ -12,7 +12,7 @@ export async function balanceOf({
   return rows[0]!;
 }
 
-/** What the ledger has of a job: kinds and amounts, oldest first. */
+/** Returns a job's ledger entries: kinds and amounts, oldest first. */
 export async function jobEntries(
   { database }: BootedGateway,
   id: string,
@@ -25,7 +25,7 @@ export async function jobEntries(
   return rows.map(({ kind, amount }) => [kind, amount]);
 }
 
-/** What the request log has of a job. */
+/** Returns a job's rows in the request log. */
 export async function jobLogs(
   { database }: BootedGateway,
   id: string,

@@ -38,7 +38,7 @@ export async function readJob(gateway: BootedGateway, id: string): Promise<JobBo
   return (await (await gateway.fetch(`/v1/jobs/${id}`)).json()) as JobBody;
 }
 
-/** Waits until the job's status is the one, or one of those. */
+/** Waits until the job has one of these statuses. */
 export async function jobIn(
   gateway: BootedGateway,
   id: string,

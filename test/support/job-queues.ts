@@ -3,13 +3,13 @@ import { itWithRedis, startTestRedis, type TestRedis } from './redis-server.js';
 
 export interface JobQueue {
   name: string;
-  /** For cases on this queue; they are left out where there is no Redis to start. */
+  /** `it` for cases on this queue; skipped where there is no Redis. */
   it: typeof it | typeof it.skip;
   /** Starts what the queue needs: a Redis, or nothing. */
   startRedis: () => Promise<TestRedis | undefined>;
 }
 
-/** The two queues of the service, for suites that have to hold on both. */
+/** The service's two queues, for suites that apply to both. */
 export function jobQueues(): [JobQueue, JobQueue] {
   return [
     { name: 'the database', it, startRedis: () => Promise.resolve(undefined) },

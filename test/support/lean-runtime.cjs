@@ -3,9 +3,9 @@ const { createRequire } = require('node:module');
 const { default: Runtime } = require('jest-runtime');
 
 /**
- * Says which test or hook runs, as `AsyncLocalStorage` does for jest-circus, for what runs one after the other:
- * Node's own follows each promise of everything that a test starts, a gateway's included. So there is
- * no `test.concurrent`, and an error that comes late counts for the test that runs then.
+ * Stores the running test or hook for jest-circus, which uses `AsyncLocalStorage` for this. Node's own
+ * tracks every promise of everything a test starts, gateways included. So `test.concurrent` does not work,
+ * and a late error counts for the test that is running then.
  */
 class RunningTest {
   run(test, work) {
@@ -20,9 +20,9 @@ class RunningTest {
 }
 
 /**
- * Jest's runtime, in which Jest's own parts are loaded once for all suites of a worker process: to load them anew
- * for each takes longer than most suites do. Only what has a suite's state, which Jest asks for by its path, is
- * the suite's own.
+ * Jest's runtime with Jest's own modules loaded once per worker process: loading them for each suite takes
+ * longer than most suites do. Only modules with a suite's state, which Jest requests by path, are loaded
+ * per suite.
  */
 module.exports = class LeanRuntime extends Runtime {
   requireInternalModule(from, to) {
@@ -32,7 +32,7 @@ module.exports = class LeanRuntime extends Runtime {
 };
 module.exports.default = module.exports;
 
-/** `expect.any(Object)` means any object, whose-ever `Object` it is: a suite has one of its own. */
+/** Makes `expect.any(Object)` accept objects of every realm: a suite has its own `Object`. */
 const { any } = jestExpect;
 jestExpect.any = (sample) => any(isRoot(sample) ? Object : sample);
 

@@ -6,8 +6,8 @@ const TRIES = 300;
 const PAUSE_MS = 50;
 
 /**
- * Listens on a loopback port, 0 for any. One that was given up before may be in use by then, for a
- * connection that another process has made: that ends, and is waited for.
+ * Listens on a loopback port; 0 picks a free one. Waits when another process's outgoing connection has
+ * taken the port meanwhile.
  */
 export async function listenAgain(server: Server, port: number): Promise<void> {
   for (let tries = 1; ; tries++) {

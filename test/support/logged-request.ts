@@ -1,10 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../src/platform/database/database.js';
+import { until } from './until.js';
 
-/** What the log says of a request, as far as tests ask. */
+/** The columns of a log row that tests read. */
 export interface LoggedRequest {
   request_id: string;
-  /** The route that answered. */
+  /** The model of the route that answered. */
   model: string;
   provider: string;
   endpoint: string;
@@ -24,10 +24,11 @@ export interface LoggedRequest {
 }
 
 /**
- * How long after a change the service still answered as before it, in ms, at most: from what the change's caller saw to
- * when the last such request began. Instances write that down themselves, so a slow test is not taken for a slow service.
+ * Returns for how many milliseconds, at most, the service kept its old behaviour: from the response to
+ * the change until the last such request began. Instances record these times themselves, so a slow test
+ * is not mistaken for a slow service.
  *
- * @param condition of the log rows of requests that were answered as before, in SQL
+ * @param condition SQL condition for the log rows of requests answered in the old way
  */
 export async function answeredAsBeforeMs(
   database: Database,
@@ -38,30 +39,28 @@ export async function answeredAsBeforeMs(
     `SELECT max(created_at) AS last FROM request_logs WHERE ${condition}`,
   );
   const { last } = rows[0]!;
-  if (!last) throw new Error('nothing was answered as before');
+  if (!last) throw new Error('no request was answered in the old way');
   return last.getTime() - changedAt.getTime();
 }
 
-/** Half a minute and more. */
-const TRIES = 1_500;
-
-/** The log row of a request, once it stands. */
+/** Returns the log row of a request, once it is written. */
 export async function loggedRequest(
   database: Database,
   id: string | null | undefined,
 ): Promise<LoggedRequest> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  let row: LoggedRequest | undefined;
+  await until(async () => {
     const { rows } = await database.query<LoggedRequest>(
       'SELECT * FROM request_logs WHERE request_id = $1',
       [id],
     );
-    if (rows[0]) return rows[0];
-    await wait(20);
-  }
-  throw new Error(`no log row for ${id}`);
+    [row] = rows;
+    return row !== undefined;
+  });
+  return row!;
 }
 
-/** The request id of an answer that has been read to its end. */
+/** Reads an answer to its end and returns its request id. */
 export async function idOf(answer: Promise<Response>): Promise<string> {
   const response = await answer;
   await response.arrayBuffer();

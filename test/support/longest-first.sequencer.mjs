@@ -1,7 +1,7 @@
 import Sequencer from '@jest/test-sequencer';
 import { existsSync } from 'node:fs';
 
-/** What takes half a minute by itself: begun last, it would go on when all others have ended. */
+/** The longest suites; started last, they would keep running after all others. */
 const LONG = [
   'test/console/console.console-spec.ts',
   'test/e2e/faults.e2e-spec.ts',
@@ -15,13 +15,13 @@ const LONG = [
   'test/int/npm-start.int-spec.ts',
 ];
 const missing = LONG.filter((name) => !existsSync(new URL(`../../${name}`, import.meta.url)));
-if (missing.length > 0) throw new Error(`There is no ${missing.join(', ')}`);
+if (missing.length > 0) throw new Error(`Missing suites: ${missing.join(', ')}`);
 
 const KINDS = [/\.e2e-spec\.ts$/, /\.int-spec\.ts$/];
 
-/** Long suites, then those that start the service, then those that want a database, then the rest. */
+/** Runs long suites first, then those that start the service, those that need a database, and the rest. */
 export default class LongestFirst extends Sequencer {
-  /** Jest's own order among equals: by the time that they took here, or by their size. */
+  /** Keeps Jest's order within each group: by duration of the last run, or by size. */
   async sort(tests) {
     const sorted = await super.sort(tests);
     return [...sorted].sort((one, other) => rankOf(one.path) - rankOf(other.path));

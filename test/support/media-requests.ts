@@ -57,7 +57,7 @@ export function speechRequest(text: string, fields: Fields = {}): SpeechRequest 
   };
 }
 
-/** A call for it on a route; what is not given does not matter to the test. */
+/** A call with this request on a route; omitted fields do not matter to the test. */
 export function mediaCall<Request extends WorkRequest>(
   request: Request,
   upstreamModel: string,
@@ -82,7 +82,7 @@ export async function readBytes(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** All files of a finished work. */
+/** Reads all files of a finished generation. */
 export function readFiles({ files }: MediaDone): Promise<Buffer[]> {
   return Promise.all(files.map(({ bytes }) => readBytes(bytes)));
 }

@@ -2,32 +2,32 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A vendor of pictures, videos and speech in OpenAI's dialect, with books of its own. */
+/** A vendor of images, videos and speech in OpenAI's dialect that records accepted work. */
 export interface MediaVendor {
   baseUrl: string;
-  /** Every piece of work that it took on, by the words it was asked with. */
+  /** The prompt of every accepted submission. */
   readonly accepted: string[];
-  /** The key of each call, submissions and questions alike. */
+  /** The key of each call, polls included. */
   readonly keys: string[];
-  /** How often it refused. */
+  /** Number of rejected submissions. */
   readonly refused: number;
   close(): Promise<void>;
 }
 
 export interface MediaVendorOptions {
-  /** From 0 to 1, anew for each call. */
+  /** Returns a number from 0 to 1, called once per call. */
   random: () => number;
-  /** The share of submissions that it refuses with a 500. */
+  /** The share of submissions rejected with a 500. */
   refuses: number;
-  /** The share that it takes on, and whose answers get lost. */
+  /** The share of accepted submissions whose responses are lost. */
   losesAnswers: number;
-  /** The longest time that a picture or a piece of speech takes. */
+  /** Maximum duration of an image or speech generation. */
   workMs: number;
 }
 
 const PICTURE = Buffer.from('89504e470d0a1a0a00', 'hex').toString('base64');
 
-/** Starts one on loopback. Its texts have to be told apart by their first sentence. */
+/** Starts one on loopback. Prompts must differ in their first sentence. */
 export async function startMediaVendor(options: MediaVendorOptions): Promise<MediaVendor> {
   const { random } = options;
   const accepted: string[] = [];
@@ -35,8 +35,8 @@ export async function startMediaVendor(options: MediaVendorOptions): Promise<Med
   const videos = new Map<string, number>();
   let refused = 0;
 
-  /** Resolves to whether the submission is to be answered. */
-  const takeOn = async (words: string, response: http.ServerResponse): Promise<boolean> => {
+  /** Resolves to whether the submission gets a response. */
+  const accept = async (words: string, response: http.ServerResponse): Promise<boolean> => {
     if (random() < options.refuses) {
       refused++;
       response.writeHead(500, { 'content-type': 'application/json' });
@@ -74,14 +74,14 @@ export async function startMediaVendor(options: MediaVendorOptions): Promise<Med
     } else if (url === '/v1/videos') {
       const prompt = /name="prompt"\r\n\r\n([^\r]*)/.exec(body)?.[1] ?? '';
       const id = `video_${accepted.length}`;
-      if (!(await takeOn(prompt, response))) return;
+      if (!(await accept(prompt, response))) return;
       videos.set(id, Date.now() + random() * 10 * options.workMs);
       answerJson(response, { id, object: 'video', status: 'queued' });
     } else {
-      const asked = JSON.parse(body) as { prompt?: string; input?: string };
-      if (!(await takeOn(asked.prompt ?? asked.input ?? '', response))) return;
+      const request = JSON.parse(body) as { prompt?: string; input?: string };
+      if (!(await accept(request.prompt ?? request.input ?? '', response))) return;
       await wait(random() * options.workMs);
-      if (asked.input !== undefined) {
+      if (request.input !== undefined) {
         response.writeHead(200, { 'content-type': 'audio/pcm' }).end(Buffer.alloc(4_800));
       } else {
         answerJson(response, { created: 1, data: [{ b64_json: PICTURE }] });

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 
-/** One event of a message stream, with what tests ask of it. */
+/** The fields of a stream event that tests read. */
 export interface MessageEvent {
   type: string;
   index?: number;
@@ -11,7 +11,7 @@ export interface MessageEvent {
   error?: Record<string, unknown>;
 }
 
-/** The events of a stream; each has to be a name and one line of data that agree. */
+/** Parses a stream; each event must be a name and one line of data that agree. */
 export function parseMessageEvents(stream: string): MessageEvent[] {
   expect(stream).toMatch(/^$|\n\n$/);
   return stream
@@ -25,7 +25,7 @@ export function parseMessageEvents(stream: string): MessageEvent[] {
     });
 }
 
-/** Puts a message together as a client does, and checks the order of its events on the way. */
+/** Assembles a message like a client and checks the order of its events. */
 export function assembleMessage(events: readonly MessageEvent[]): Record<string, unknown> {
   let message: Record<string, unknown> | undefined;
   const content: Record<string, unknown>[] = [];

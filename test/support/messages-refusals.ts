@@ -6,7 +6,7 @@ export const user = (content: unknown): object => ({ role: 'user', content });
 export const assistant = (content: unknown): object => ({ role: 'assistant', content });
 export const TOOL = { name: 'f', input_schema: { type: 'object' } };
 
-/** The refusal of a body that is given whole. */
+/** Returns the error for a complete body. */
 export function refusalOf(body: unknown, headers = {}): unknown {
   try {
     parseMessages(jsonBody(body), headers);

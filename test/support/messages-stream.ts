@@ -1,4 +1,4 @@
-/** One event as Anthropic spells it. */
+/** An event as Anthropic serializes it. */
 export function messagesEvent(type: string, fields: object = {}): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
@@ -50,7 +50,7 @@ export function textBlock(index: number, ...pieces: string[]): string {
   );
 }
 
-/** A call, its arguments piece by piece. */
+/** A tool call whose arguments come in pieces. */
 export function toolBlock(index: number, id: string, name: string, ...pieces: string[]): string {
   return (
     blockStart(index, { type: 'tool_use', id, name, input: {} }) +

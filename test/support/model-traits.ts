@@ -1,6 +1,6 @@
 import type { ModelTraits } from '../../src/vendors/dialects/generate-content/model-traits.js';
 
-/** A model that takes everything the dialect has. */
+/** A model that supports everything in the dialect. */
 export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
   return {
     thinking: { by: 'level', lowest: 'MINIMAL' },
@@ -15,7 +15,7 @@ export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
   };
 }
 
-/** A model of the generation before, which takes much less. */
+/** A model of the previous generation, which supports much less. */
 export function olderModelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
   return modelTraits({
     thinking: { by: 'budget', min: 128, max: 32_768, canBeOff: true },

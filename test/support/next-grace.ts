@@ -3,9 +3,9 @@ import { AbandonedAnswers } from '../../src/core/ledger/abandoned-answers.js';
 import type { BootedGateway } from './boot-gateway.js';
 
 /**
- * Resolves when the service sees that a caller has left, and begins to listen to its vendor alone.
+ * Resolves when the service notices that a caller disconnected and reads on from the vendor alone.
  *
- * @param lengthMs for how long, instead of two seconds
+ * @param lengthMs duration of that grace period instead of two seconds
  */
 export function nextGrace({ gateway }: BootedGateway, lengthMs?: number): Promise<void> {
   const answers = gateway.application.get(AbandonedAnswers, { strict: false });

@@ -5,7 +5,7 @@ import { openAiResponsesVendor } from '../contract/vendors/openai-responses.vend
 import { openAiVendor } from '../contract/vendors/openai.vendor.js';
 import { answerEmbeddings } from './fake-embedders.js';
 
-/** By the last segment of the path. */
+/** Vendors by the last segment of the path. */
 const VENDORS: Record<string, ContractVendor> = {
   '/messages': anthropicVendor,
   '/responses': openAiResponsesVendor,
@@ -26,8 +26,8 @@ export const CALLS: ScriptedAnswer = {
   usage: { input: 1_000, output: 500 },
 };
 
-/** OpenAI and Anthropic give this answer, and say which of their answers it is. */
-export function sayNumbered(vendors: ScriptedServer, answer: ScriptedAnswer): void {
+/** Makes OpenAI and Anthropic give this answer with a running number. */
+export function answerNumbered(vendors: ScriptedServer, answer: ScriptedAnswer): void {
   vendors.script = (call, response) => {
     if (call.path.endsWith('/embeddings')) return answerEmbeddings(call, response);
     const ending = call.path.slice(call.path.lastIndexOf('/'));

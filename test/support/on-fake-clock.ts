@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 
 /**
- * Runs something on Jest's fake clock, which has to be in use: whenever it waits for a timer, the
- * clock goes on to that timer.
+ * Runs something on Jest's fake clock, which must be in use. Whenever it waits for a timer, the clock
+ * advances to that timer.
  *
- * @returns what it comes to, and the milliseconds that passed on the fake clock until then
+ * @returns the result and the milliseconds that passed on the fake clock
  */
 export async function onFakeClock<Result>(
   run: () => Promise<Result>,

@@ -1,4 +1,4 @@
-/** What OpenAI says of pictures and videos. */
+/** OpenAI's answers about images and videos. */
 
 export const USAGE = {
   input_tokens: 50,

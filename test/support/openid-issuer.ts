@@ -5,19 +5,19 @@ import Provider from 'oidc-provider';
 
 const SCOPES = 'openid email profile groups';
 
-/** What the issuer says of somebody, beside the subject. */
+/** A person's claims, without the subject. */
 export type TestClaims = Record<string, unknown>;
 
-/** A real OpenID provider on loopback, at which everybody logs in without being asked. */
+/** A real OpenID provider on loopback where everybody logs in without a prompt. */
 export class OpenidIssuer {
   readonly clientId = 'model-gateway';
   readonly clientSecret = 'the-secret-of-the-gateway-at-the-issuer';
-  /** By subject. */
+  /** Claims by subject. */
   readonly people = new Map<string, TestClaims>();
-  /** Who logs in next. */
+  /** The subject of the next login. */
   subject = '';
-  /** It takes connections and ends them. */
-  isAway = false;
+  /** Whether it accepts connections and closes them at once. */
+  isUnavailable = false;
   codeSeconds = 60;
   private redirectUri = '';
   private handle: ((request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
@@ -36,13 +36,13 @@ export class OpenidIssuer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Lets the gateway be its client; also makes new keys, and forgets the old ones. */
+  /** Registers the gateway as a client, with new keys that replace the old ones. */
   register(redirectUri = this.redirectUri): void {
     this.redirectUri = redirectUri;
     this.handle = this.makeProvider().callback();
   }
 
-  /** Adds somebody, who is the next to log in. */
+  /** Adds the person of the next login. */
   add(claims: TestClaims, subject: string = randomUUID()): string {
     this.people.set(subject, claims);
     this.subject = subject;
@@ -57,7 +57,7 @@ export class OpenidIssuer {
   private provider: Provider | undefined;
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.isAway) return void request.socket.destroy();
+    if (this.isUnavailable) return void request.socket.destroy();
     if (request.url?.startsWith('/interaction/') && this.provider) {
       const login = { accountId: this.subject };
       await this.provider.interactionFinished(request, response, { login });

@@ -1,7 +1,7 @@
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 
-/** Runs one of the operator's commands of the sources, as `npm run gateway -- …` does. */
+/** Runs an operator command from the sources, like `npm run gateway -- …`. */
 export async function runOperatorCommand(environment: Record<string, string>, ...words: string[]) {
   let output = '';
   let errors = '';

@@ -9,9 +9,9 @@ export interface OperatorFiles {
 }
 
 /**
- * The files with which an operator adds OpenAI-compatible servers and their models.
+ * Writes the files with which an operator adds OpenAI-compatible servers and their models.
  *
- * @param providers base URLs by provider id, or more of a provider's fields
+ * @param providers base URLs, or objects of provider fields, by provider id
  * @param models catalogue rows
  */
 export async function writeOperatorFiles(

@@ -1,4 +1,4 @@
-/** A span as a collector has it after decoding. */
+/** A span after decoding in a collector. */
 export interface DecodedSpan {
   traceId: string;
   spanId: string;
@@ -39,8 +39,8 @@ const SPAN = [
 ];
 
 /**
- * Decodes an `ExportTraceServiceRequest` in JSON as strictly as the protocol's mapping allows: a
- * field that the messages do not have, an id of another length, or a number that is none is refused.
+ * Decodes an `ExportTraceServiceRequest` in JSON, as strictly as the protocol's mapping allows: rejects
+ * unknown fields, ids of another length and invalid numbers.
  */
 export function decodeTraces(text: string): DecodedSpan[] {
   const request = JSON.parse(text) as Json;
@@ -80,11 +80,11 @@ function decodeSpan(span: Json, resource: Record<string, unknown>): DecodedSpan 
 function attributesOf({ attributes }: Json): Record<string, unknown> {
   const pairs = list(attributes).map((pair) => {
     only(pair, ['key', 'value']);
-    if (typeof pair.key !== 'string') throw new Error('a key that is no string');
+    if (typeof pair.key !== 'string') throw new Error('an attribute key must be a string');
     return [pair.key, valueOf(pair.value as Json)] as const;
   });
   const keys = new Set(pairs.map(([key]) => key));
-  if (keys.size !== pairs.length) throw new Error('an attribute twice');
+  if (keys.size !== pairs.length) throw new Error('duplicate attribute');
   return Object.fromEntries(pairs);
 }
 

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs';
 
-/** What of OpenTelemetry's protocol traces need, with the numbers that its messages have there. */
+/** The part of OpenTelemetry's protocol that traces need, with its field numbers. */
 const SCHEMA = `
 syntax = "proto3";
 message ExportTraceServiceRequest { repeated ResourceSpans resource_spans = 1; }
@@ -41,15 +41,15 @@ message ArrayValue { repeated AnyValue values = 1; }
 
 const TRACES = protobuf.parse(SCHEMA).root.lookupType('ExportTraceServiceRequest');
 
-/** In JSON ids are hexadecimal, other than protobuf's own mapping has it. */
+/** JSON encodes these ids in hexadecimal, unlike protobuf's standard mapping. */
 const IDS = new Set(['traceId', 'spanId', 'parentSpanId']);
 
-/** Reads a request in protobuf into plain values. */
+/** Decodes a protobuf request into plain values. */
 export function decodeProtobufTraces(bytes: Uint8Array): object {
   return TRACES.toObject(TRACES.decode(bytes), { longs: String, bytes: String, enums: Number });
 }
 
-/** Reads a request in JSON through protobuf's messages: what they cannot hold does not come out. */
+/** Decodes a JSON request through protobuf's messages; drops what they cannot hold. */
 export function decodeJsonTraces(text: string): object {
   const request = JSON.parse(text, (name, value: unknown) =>
     IDS.has(name) ? Buffer.from(String(value), 'hex') : value,

@@ -10,11 +10,11 @@ import { CHAT, CREDENTIALS } from './paths.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { until } from './until.js';
 
-/** The key to shared capacity at the provider `one`. */
+/** The key of shared capacity at the provider `one`. */
 export const OPERATOR_KEY = 'operators-key-for-one';
 const SECRET = 'the-secret-that-both-starts-share-and-more';
 
-/** A stored credential, as far as tests ask. */
+/** The fields of a stored credential that tests read. */
 export interface Credential {
   id: string;
   key_preview: string;
@@ -28,23 +28,23 @@ export interface AccountOwner {
 }
 
 export interface OwnAccounts {
-  /** Stands for every vendor. */
+  /** Stands in for every vendor. */
   readonly fake: FakeOpenAi;
   readonly gateway: BootedGateway;
   readonly access: AccessServices;
-  /** How the vendor answers each key; every other one politely. */
+  /** The vendor's answer by key; other keys get a polite one. */
   readonly byKey: Map<string, FakeAnswer>;
-  /** What the service has logged. */
+  /** The service's log lines. */
   readonly logged: readonly string[];
-  /** Another instance on the same database. */
+  /** Boots another instance on the same database. */
   boot(environment?: Record<string, string>): Promise<BootedGateway>;
-  /** The vendor's keys that calls came with. */
+  /** The vendor keys of all calls. */
   keysSeen(): string[];
   newTenant(credits?: number): Promise<AccountOwner>;
   store(key: string, body: object): Promise<Credential>;
-  /** Asks for a chat completion with a tenant's key. */
+  /** Requests a chat completion with a tenant's key. */
   ask(key: string, fields?: object): Promise<Response>;
-  /** The log row of an answer, as its tenant sees it. */
+  /** Returns the log row of an answer, as its tenant sees it. */
   rowOf(response: Response, key: string): Promise<Record<string, unknown>>;
 }
 
@@ -52,8 +52,8 @@ export const as = (key: string) => ({ authorization: `Bearer ${key}` });
 export const vendorKey = (): string => `vendor-${randomBytes(16).toString('hex')}`;
 
 /**
- * A gateway whose tenants may have accounts of their own with providers that are, are not, and can
- * not be configured. What it returns can be used from `beforeAll` on.
+ * A gateway whose tenants may have BYOK accounts with providers that are configured, are not, and
+ * cannot be. The result can be used from `beforeAll` on.
  */
 export function setUpOwnAccounts(): OwnAccounts {
   let fake: FakeOpenAi;

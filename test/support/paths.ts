@@ -1,4 +1,4 @@
-/** Where tests send to. */
+/** Request paths used by tests. */
 export const CHAT = '/v1/chat/completions';
 export const MESSAGES = '/v1/anthropic/messages';
 export const RESPONSES = '/v1/responses';

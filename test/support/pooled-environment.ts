@@ -35,7 +35,7 @@ export function world(
   return new World(scripts, [gpt, alone, gone], undefined, [pool('openai', accounts), ...others]);
 }
 
-/** As the ledger does at the end of each answer. */
+/** Plans and answers a request like the ledger at the end of an answer. */
 export async function ask(one: World, fields: Record<string, unknown> = {}) {
   const opened = await one.open(fields);
   opened.plan.noteEnd({ ...NO_USAGE, inputTokens: 10, outputTokens: 20 });
@@ -51,7 +51,7 @@ export async function refusal(
     (error: unknown) => error,
   );
   if (thrown instanceof GatewayError) return thrown;
-  throw new Error('it was not refused');
+  throw new Error('the request was not refused');
 }
 
 export const limits = (requestsPerMinute: number) => ({ requestsPerMinute });

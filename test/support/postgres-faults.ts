@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { postmasterOf } from './embedded-postgres-service.js';
 
-/** As Linux lists them. */
+/** Returns the children that Linux lists. */
 function childrenOf(pid: number): number[] {
   const children = readdirSync('/proc').filter((name) => {
     try {
@@ -26,10 +26,10 @@ function childrenOf(pid: number): number[] {
   return children.map(Number);
 }
 
-/** The server keeps its connections and takes new ones, and says nothing. Returns what lets it go on. */
+/** Freezes the server: it keeps and accepts connections but stays silent. @returns a function that thaws it */
 export function freezePostgres(clusterFolder: string): () => void {
   const postmaster = postmasterOf(clusterFolder);
-  // It first, so that it makes none after the look.
+  // The postmaster first, so that it starts no child after they are listed.
   process.kill(postmaster, 'SIGSTOP');
   const stopped = childrenOf(postmaster);
   for (const pid of stopped) process.kill(pid, 'SIGSTOP');
@@ -38,7 +38,7 @@ export function freezePostgres(clusterFolder: string): () => void {
   };
 }
 
-/** A disk of its own for a folder, in memory. False where this user or system cannot have one. */
+/** Mounts a disk in memory on a folder. @returns false where this user or system cannot */
 export function mountDisk(folder: string, megabytes: number): boolean {
   mkdirSync(folder, { recursive: true });
   const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder];
@@ -49,7 +49,7 @@ export function unmountDisk(folder: string): void {
   spawnSync('umount', [folder]);
 }
 
-/** Takes all the room that is left. Returns what gives it back. */
+/** Uses up the free space. @returns a function that frees it */
 export function fillDisk(folder: string): () => void {
   const path = join(folder, 'filler');
   const file = openSync(path, 'w');
@@ -63,7 +63,7 @@ export function fillDisk(folder: string): () => void {
   return () => rmSync(path);
 }
 
-/** As `ALTER SYSTEM` and a reload do, for which one has to be its superuser. */
+/** Appends a setting and reloads, like `ALTER SYSTEM`, which needs a superuser. */
 export function configurePostgres(clusterFolder: string, line: string): void {
   appendFileSync(join(clusterFolder, 'postgresql.conf'), `\n${line}\n`);
   process.kill(postmasterOf(clusterFolder), 'SIGHUP');

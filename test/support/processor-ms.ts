@@ -1,7 +1,7 @@
-/** Milliseconds of the processor that it took: those of the clock are more on a busy machine. */
+/** Returns the processor time of a run in milliseconds, which does not depend on other load. */
 export async function processorMsOf(run: () => unknown): Promise<number> {
-  const begun = process.cpuUsage();
+  const before = process.cpuUsage();
   await run();
-  const { user, system } = process.cpuUsage(begun);
+  const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }

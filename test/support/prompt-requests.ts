@@ -6,7 +6,7 @@ import type {
 } from '../../src/canonical/canonical-request.js';
 import { jsonBody } from './chat-requests.js';
 
-/** A conversation in canonical form; what is not given does not matter to the test. */
+/** A conversation in canonical form; omitted fields do not matter to the test. */
 export function promptOf(overrides: Partial<CanonicalPrompt> = {}): CanonicalPrompt {
   return {
     messages: [says('user', 'Hi')],
@@ -22,7 +22,7 @@ export function promptOf(overrides: Partial<CanonicalPrompt> = {}): CanonicalPro
   };
 }
 
-/** A message of one text, or of the given parts. */
+/** A message with one text or the given parts. */
 export function says(
   role: CanonicalMessage['role'],
   ...parts: (string | MessagePart)[]
@@ -33,7 +33,7 @@ export function says(
   };
 }
 
-/** A request with the given conversation, as a caller of the chat dialect would have sent it. */
+/** A request with this conversation, as if sent in the chat dialect. */
 export function promptRequest(
   prompt: Partial<CanonicalPrompt> = {},
   overrides: Partial<CanonicalRequest> = {},
@@ -60,7 +60,7 @@ export function promptRequest(
   };
 }
 
-/** A request of the messages dialect with this body. */
+/** A request in the messages dialect with this body. */
 export function messagesRequest(
   body: unknown,
   overrides: Partial<CanonicalRequest> = {},

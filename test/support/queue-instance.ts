@@ -3,7 +3,7 @@ import { MetricsModule } from '../../src/platform/metrics/metrics.module.js';
 import { QueueModule } from '../../src/platform/queue/queue.module.js';
 import { WorkQueue } from '../../src/platform/queue/work-queue.js';
 
-/** Where a queue is kept. */
+/** The location of a queue. */
 export interface QueuePlace {
   redisUrl: string | undefined;
   databaseUrl: string;
@@ -14,7 +14,7 @@ export interface QueueInstance {
   close(): Promise<void>;
 }
 
-/** A queue as one instance of the service has it. */
+/** Opens a queue like one instance of the service. */
 export async function openQueue({ redisUrl, databaseUrl }: QueuePlace): Promise<QueueInstance> {
   const module = await Test.createTestingModule({
     imports: [MetricsModule, QueueModule.forRoot({ redisUrl }, databaseUrl)],

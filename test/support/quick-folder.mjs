@@ -4,20 +4,20 @@ import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
 const NAME = /^gateway-suites-(\d+)-/;
-/** What the suites write at once is a fraction of it. */
+/** The suites use a fraction of this at a time. */
 const LEAST_BYTES = 4 * 2 ** 30;
 
 /**
- * A folder in memory for what the suites write, where there is plenty of it: a database has hundreds of files,
- * and to make a file takes some file systems a millisecond. Whoever sets `TMPDIR` has another one.
+ * Creates a folder in memory for the suites' files if there is plenty: a database has hundreds of files, and
+ * creating one takes a millisecond on some file systems. `TMPDIR` overrides it.
  *
- * @returns undefined where there is none
+ * @returns undefined when there is none
  */
 export async function makeQuickFolder() {
   if (process.env.TMPDIR !== undefined || !(await isFit())) return undefined;
   await removeAbandoned();
   const folder = await mkdtemp(join(MEMORY, `gateway-suites-${process.pid}-`));
-  // As root PostgreSQL runs as `nobody`, who has to be able to enter.
+  // As root, PostgreSQL runs as `nobody`, which needs access to the folder.
   await chmod(folder, 0o711);
   return folder;
 }
@@ -28,7 +28,7 @@ async function isFit() {
       .split('\n')
       .map((line) => line.split(' '));
     const [, , kind, options = ''] = mounts.find(([, place]) => place === MEMORY) ?? [];
-    // Suites run programs that they have copied.
+    // Suites run programs from the folder.
     if (kind !== 'tmpfs' || options.split(',').includes('noexec')) return false;
     const { bavail, bsize } = await statfs(MEMORY);
     const memory = Math.min(freemem(), process.constrainedMemory() || Infinity);
@@ -38,7 +38,7 @@ async function isFit() {
   }
 }
 
-/** Memory that a run took which was killed. */
+/** Removes the folders of runs that were killed. */
 async function removeAbandoned() {
   for (const name of await readdir(MEMORY)) {
     const pid = NAME.exec(name)?.[1];

@@ -2,19 +2,19 @@ import { connect, type Socket } from 'node:net';
 
 export interface RawAnswer {
   status: number;
-  /** By lower-case name; of a repeated header the last. */
+  /** Headers by lower-case name; the last value of a repeated header. */
   headers: Record<string, string>;
   body: string;
 }
 
 const ANSWER_LIMIT_MS = 60_000;
 
-/** A bare TCP connection to a server, for what no HTTP client would send. */
+/** A bare TCP connection, for bytes that no HTTP client would send. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private isClosed = false;
   private onChange = (): void => undefined;
-  /** Resolves when the server has closed the connection, whichever way. */
+  /** Resolves when the server has closed the connection in any way. */
   readonly closed: Promise<void>;
 
   private constructor(readonly socket: Socket) {
@@ -47,7 +47,7 @@ export class RawConnection {
     if (this.socket.writable) this.socket.write(bytes);
   }
 
-  /** Takes the next response off the connection; one with a body needs a content-length. */
+  /** Reads the next response; one with a body needs a content-length. */
   async answer(): Promise<RawAnswer> {
     const deadlineMs = Date.now() + ANSWER_LIMIT_MS;
     for (;;) {
@@ -87,7 +87,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a request with a blank line behind it. */
+/** Returns the head of a request, including the blank line. */
 export function requestHead(line: string, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries({ host: 'gateway', ...headers }).map(
     ([name, value]) => `${name}: ${value}`,

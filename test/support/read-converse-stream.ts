@@ -8,7 +8,7 @@ export interface Reading {
   isDone: boolean;
 }
 
-/** Reads chunks to the end, or to a failure. */
+/** Reads chunks until the end or a failure. */
 export function read(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}): Reading {
   const decoder = new ConverseStreamDecoder({
     signatureIssuer: 'maker',
@@ -27,7 +27,7 @@ export function read(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions>
   return { events, failure, isDone: decoder.isDone };
 }
 
-/** Events of an answer that is complete. */
+/** Returns the events of a complete answer. */
 export function readAll(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}) {
   const { events, failure } = read(chunks, overrides);
   if (failure) throw failure as Error;

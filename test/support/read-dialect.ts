@@ -2,20 +2,20 @@ import { readAvailable } from './streamed-answer.js';
 
 export type CallerDialect = 'chat' | 'messages' | 'responses';
 
-/** What a caller of any dialect has in the end, as its own client would judge it. */
+/** The result of a request in any dialect, as its own client would judge it. */
 export interface ReadAnswer {
-  /** `silent`: it neither came to its end nor says why. */
+  /** `silent`: neither complete nor an error. */
   ending: 'whole' | 'error' | 'silent';
   text: string;
   model: string | undefined;
   hasUsage: boolean;
   status: number;
   requestId: string;
-  /** The type of the error. */
+  /** The error's type. */
   error: string | undefined;
 }
 
-/** The path and the body of one question, in any dialect. */
+/** Returns the path and body of one question in any dialect. */
 export function questionIn(dialect: CallerDialect, fields: object): [path: string, body: object] {
   const turns = [{ role: 'user', content: 'Go.' }];
   switch (dialect) {

@@ -9,10 +9,10 @@ import { Redis } from 'ioredis';
 const TRIES = 50;
 const PAUSE_MS = 100;
 
-/** Whether there is a `redis-server` on the PATH to test with. */
+/** Whether `redis-server` is on the PATH. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
-/** Left out, and told so by Jest, where there is none. */
+/** Skipped where there is no Redis. */
 export const describeWithRedis = hasRedisServer ? describe : describe.skip;
 export const itWithRedis = hasRedisServer ? it : it.skip;
 
@@ -23,7 +23,7 @@ export interface TestRedis {
 
 /** Starts an empty Redis on loopback that keeps nothing on disk. */
 export async function startTestRedis(port?: number): Promise<TestRedis> {
-  // The port may have gone to another process meanwhile, for a connection of its own as a rule.
+  // Another process may have taken the port meanwhile, usually for an outgoing connection.
   for (let tries = 0; tries < TRIES; tries++) {
     const chosenPort = port ?? (await findFreePort());
     const server = spawn(
@@ -49,7 +49,7 @@ export async function startTestRedis(port?: number): Promise<TestRedis> {
   throw new Error('redis-server does not start');
 }
 
-/** One that is free now, and not of those that systems take for outgoing connections. */
+/** Returns a free port outside the range that systems use for outgoing connections. */
 async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);

@@ -9,11 +9,11 @@ export const USER = { role: 'user', content: 'Hello' };
 const CREDITS = 10_000_000;
 
 /**
- * Bad requests amid good ones, and the account of both: a refusal leaves nothing behind and does
- * no harm to those beside it. The gateway has to have its credits from `refusalSettings`.
+ * Sends bad requests among good ones and accounts for both: a refusal must leave no trace and not harm
+ * concurrent requests. The gateway needs the credits from `refusalSettings`.
  */
 export class Refusals {
-  /** Ids of requests that were answered in full. */
+  /** Ids of completed requests. */
   readonly goodIds: string[] = [];
   private readonly refusedIds: string[] = [];
 
@@ -23,7 +23,7 @@ export class Refusals {
     return this.gateway.post(CHAT, { model: 'sandbox/echo', messages: [USER], ...fields });
   }
 
-  /** POSTs a body as it is. */
+  /** POSTs a body unchanged. */
   raw(body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> {
     return this.gateway.fetch(CHAT, {
       method: 'POST',
@@ -32,7 +32,7 @@ export class Refusals {
     });
   }
 
-  /** Sends something while a good request is under way. */
+  /** Sends something while a good request is running. */
   async amidGood<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     const [answer, response] = await Promise.all([send(), this.chat({})]);
     expect(response.status).toBe(200);
@@ -61,7 +61,7 @@ export class Refusals {
     this.refusedIds.push(expectError(parts, status, type, param));
   }
 
-  /** To be called last: the service lives, and its ledger knows of the good requests alone. */
+  /** Checks, as the last step, that the service is alive and its ledger contains only the good requests. */
   async expectNoTrace(): Promise<void> {
     await this.amidGood(async () => undefined);
     expect((await fetch(`${this.gateway.url}/healthz`)).status).toBe(200);

@@ -90,7 +90,7 @@ export function streamOf(events: CanonicalEvent[]): MessageEvent[] {
   return parseMessageEvents(pieces.join('') + renderer.end());
 }
 
-/** The bytes of the events' whole answer. */
+/** Returns the bytes of the whole answer. */
 export async function bytesOf(events: CanonicalEvent[]): Promise<string> {
   async function* all(): AsyncGenerator<CanonicalEvent> {
     yield* [opening, ...events, settled];
@@ -101,7 +101,7 @@ export async function bytesOf(events: CanonicalEvent[]): Promise<string> {
 export const wholeOf = async (events: CanonicalEvent[]): Promise<Record<string, unknown>> =>
   JSON.parse(await bytesOf(events)) as Record<string, unknown>;
 
-/** An answer as both of its forms show it, which must be the same. */
+/** Returns an answer after checking that its two forms agree. */
 export async function bothOf(events: CanonicalEvent[]): Promise<Record<string, unknown>> {
   const whole = await wholeOf(events);
   expect(assembleMessage(streamOf(events))).toEqual(whole);

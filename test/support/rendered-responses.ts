@@ -42,7 +42,7 @@ export interface StreamEvent {
   [field: string]: unknown;
 }
 
-/** The events that a stream's text holds, each with its name and number checked. */
+/** Parses a stream and checks the name and number of each event. */
 export function read(stream: string, firstNumber = 0): StreamEvent[] {
   const frames = stream.split('\n\n');
   expect(frames.pop()).toBe('');

@@ -5,12 +5,12 @@ import { ArchiveBucket } from '../../src/core/request-log/archive/archive-bucket
 import { RequestLogArchive } from '../../src/core/request-log/archive/request-log-archive.js';
 import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
 
-/** For readers of a log of which nothing was archived. */
+/** An archive for readers of a log without archived rows. */
 export function noArchive(): RequestLogArchive {
   return new RequestLogArchive(new ArchiveBucket({ s3: undefined }));
 }
 
-/** A completed request on shared capacity; what is not given does not matter to the test. */
+/** A completed request on shared capacity; omitted fields do not matter to the test. */
 export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLogRow {
   return {
     id: '1',
@@ -53,14 +53,14 @@ export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLo
   };
 }
 
-/** Puts a row into the log past the ledger. @returns the row as it can be read back */
+/** Inserts a log row without the ledger. @returns the row as it is read back */
 export async function insertRequestLogRow(
   database: Database,
   tenantId: string,
   overrides: Partial<RequestLogRow> = {},
 ): Promise<RequestLogRow> {
   const row = requestLogRow(overrides);
-  // Schemas of before have none of these.
+  // Older schemas have none of these.
   const added = Object.entries({
     first_token_ms: row.firstTokenMs,
     vendor_cost: row.vendorCost,

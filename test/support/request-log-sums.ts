@@ -5,7 +5,7 @@ import type {
 import type { RequestLogFilters } from '../../src/core/request-log/request-log-filters.js';
 import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
 
-/** Whether a filter leaves the row. */
+/** Returns whether a row passes a filter. */
 export function isLeftBy(row: RequestLogRow, filter: RequestLogFilters): boolean {
   return (
     (filter.status === undefined || row.status === filter.status) &&
@@ -16,7 +16,7 @@ export function isLeftBy(row: RequestLogRow, filter: RequestLogFilters): boolean
   );
 }
 
-/** What the sums over the rows have to be, from the rows themselves. */
+/** Computes the expected sums from the rows. */
 export function addUp(
   rows: readonly RequestLogRow[],
   grouping: RequestLogGrouping,
@@ -59,7 +59,7 @@ function groupOf(row: RequestLogRow, grouping: RequestLogGrouping): string {
   }
 }
 
-/** A group without its percentiles, which are not exact. */
+/** Returns a group without its percentiles, which are approximate. */
 export function sumsOf({
   latencyP50Ms: _,
   latencyP95Ms: __,
@@ -70,7 +70,7 @@ export function sumsOf({
   return sums;
 }
 
-/** Over all groups. */
+/** Adds up all groups. */
 export function totalOf(groups: readonly RequestLogGroup[]): { requests: number; cost: number } {
   return {
     requests: groups.reduce((sum, { requests }) => sum + requests, 0),

@@ -67,7 +67,7 @@ const usage = z.looseObject({
   output_tokens_details: z.looseObject({ reasoning_tokens: count }),
 });
 
-/** A response object with every member that readers of the dialect take for given. */
+/** A response object with every member that clients of the dialect rely on. */
 export const responseResource = z.looseObject({
   id: z.string(),
   object: z.literal('response'),

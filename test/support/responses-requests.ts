@@ -10,7 +10,7 @@ import { jsonBody } from './chat-requests.js';
 /** The id of the answers to these requests. */
 export const ANSWER_ID = `resp_${'a1'.repeat(24)}`;
 
-/** A Responses body with these fields, read as the service reads it. */
+/** A Responses body with these fields, parsed like the service does. */
 export function responsesRequest(
   fields: object = {},
   conversation?: Conversation,
@@ -22,7 +22,7 @@ export function responsesRequest(
   return { ...parsed, answerId: ANSWER_ID };
 }
 
-/** A conversation of these items, as it is loaded. */
+/** A loaded conversation with these items. */
 export function conversationOf(...items: Conversation['items']): Conversation {
   return { previousResponseId: 'resp_1', conversationId: 'resp_0', contextBytes: 10, items };
 }

@@ -2,7 +2,7 @@ import { RequestLogRollUpService } from '../../src/core/request-log/request-log-
 import type { Database } from '../../src/platform/database/database.js';
 import { until } from './until.js';
 
-/** Adds all rows of the log up. Other suites share the server, and a long transaction of theirs puts it off. */
+/** Rolls up all rows of the log. Long transactions of other suites on the server can delay it. */
 export async function rollUpAll(
   database: Database,
   rollUp = new RequestLogRollUpService(database),

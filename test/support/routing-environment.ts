@@ -26,18 +26,18 @@ import type { AccountPools } from '../../src/core/routing/pool/account-pools.js'
 import type { ConversationPlaces } from '../../src/core/routing/stickiness/conversation-places.js';
 import type { RoutingService } from '../../src/core/routing/routing.service.js';
 
-/** One call's answer: its events, and how it fails if it does; `hang` waits for the caller to go. */
+/** One call's answer: its events and its failure, if any; `hang` waits until the caller disconnects. */
 export interface Script {
   events?: CanonicalEvent[];
   error?: UpstreamError;
   hang?: boolean;
-  /** Before its first event. */
+  /** Delay before the first event. */
   silentMs?: number;
-  /** It goes on when it is closed, as no vendor should. */
+  /** Continues after it was closed, as no vendor should. */
   isDeaf?: boolean;
-  /** Before its end, or its failure. */
+  /** Delay before the end or the failure. */
   delayMs?: number;
-  /** Of the response's head. */
+  /** Headers of the response. */
   headers?: Record<string, string>;
 }
 
@@ -62,16 +62,16 @@ export const claude = chatModel('anthropic/claude', [modelRoute('anthropic')]);
 export const speech = chatModel('openai/tts', [modelRoute('openai')], { kind: 'speech' });
 
 export class World {
-  /** Calls in order, by provider. */
+  /** Providers in the order of their calls. */
   readonly called: string[] = [];
   readonly calls: UpstreamCall[] = [];
-  /** What became of streams that broke off. */
+  /** Outcomes of recoveries. */
   readonly recoveries: string[] = [];
   /** Providers whose calls were closed, in order. */
   readonly closed: string[] = [];
-  /** What became of second routes. */
+  /** Outcomes of hedges. */
   readonly hedges: string[] = [];
-  /** Settings that may change. */
+  /** Settings that tests may change. */
   readonly config = {
     limits: {
       firstByteTimeoutMs: undefined,
@@ -83,24 +83,24 @@ export class World {
     byokFeePercent: 5,
     declared: { providers: [] },
   };
-  /** Iterations that are not over: neither ended, nor failed, nor returned. */
+  /** Iterations that have neither ended, failed nor returned. */
   openIterations = 0;
   readonly service: RoutingService;
   readonly pools: AccountPools;
   readonly conversations: ConversationPlaces;
   aborter = new AbortController();
-  /** Whether vendors are listened to after their caller has left. */
+  /** Whether vendors are read on after their caller disconnected. */
   isPatient = false;
-  /** Providers that go on with a turn of the assistant's. */
+  /** Providers that continue an assistant turn. */
   prefilled: readonly string[] = [];
-  /** Accounts of the caller's own; each has a script by its credential's id. */
+  /** The caller's BYOK accounts; each has a script under its credential's id. */
   byok: readonly ByokAccess[] = [];
 
   constructor(
     private scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
     models: Model[] = [gpt, claude, speech],
     private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
-    /** With accounts; of others nothing need be said. Each account has a script of its own, as `openai@eu`. */
+    /** Providers with accounts; others need no entry. Each account has a separate script, such as `openai@eu`. */
     public providers: readonly ProviderConfig[] = [],
   ) {
     const providersNow = () => this.providers;
@@ -143,12 +143,12 @@ export class World {
     this.conversations = routing.conversations;
   }
 
-  /** From here on vendors answer so. */
+  /** Replaces the vendors' scripts. */
   rewrite(scripts: Record<string, Script[]>): void {
     this.scripts = scripts;
   }
 
-  /** A request whose vendors are closed as soon as its caller leaves, as without a grace. */
+  /** Plans a request whose vendor calls end as soon as its caller disconnects, without a grace period. */
   async plan(fields: Record<string, unknown> = {}, receivedAt = new Date()): Promise<Plan> {
     const request = chatRequest({ model: 'openai/gpt', ...fields });
     const context = {
@@ -183,7 +183,7 @@ export class World {
     return { plan, events, failure, outcomes: plan.attempts.map(({ outcome }) => outcome) };
   }
 
-  /** No generator, so that it is seen whether what was begun is also ended. */
+  /** Not a generator, to reveal whether every started iteration is ended. */
   private iterate(provider: string, call: UpstreamCall): AsyncIterable<CanonicalEvent> {
     let script: Script | undefined;
     let events: CanonicalEvent[] = [];

@@ -8,7 +8,7 @@ export interface TestS3 {
   stop(): Promise<void>;
 }
 
-/** A small S3 with one bucket on a free loopback port, which keeps its objects in a folder. */
+/** Starts a small S3 server with one bucket on a free loopback port that stores objects in a folder. */
 export async function startTestS3(directory: string): Promise<TestS3> {
   await mkdir(directory, { recursive: true });
   const server = new S3rver({

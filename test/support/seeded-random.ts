@@ -1,8 +1,8 @@
-/** A small generator of the same numbers for the same seed, so that a failing case can be run again. */
+/** A generator with the same numbers for the same seed, so that a failing case can be repeated. */
 export class SeededRandom {
   constructor(private state: number) {}
 
-  /** A fraction from 0 up to, but not including, 1. */
+  /** Returns a fraction from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -10,7 +10,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, but not including, `end`. */
+  /** Returns an integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }

@@ -1,10 +1,10 @@
-// Decorators note types with it, whichever suite of a worker process comes first.
+// Decorators store types through it, whichever suite of a worker runs first.
 import 'reflect-metadata';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** What decorators note of types, and what packages and Jest ask of what they are given. */
+/** The classes that decorators store as types, and that packages and Jest check values against. */
 const SHARED_CLASSES = [
   ...['Array', 'BigInt', 'Boolean', 'Date', 'Function', 'Map', 'Number', 'Promise'],
   ...['RegExp', 'Set', 'String', 'Symbol'],
@@ -12,13 +12,13 @@ const SHARED_CLASSES = [
 ];
 
 /**
- * A suite with these has sources of its own: they go by its clock, its process and its globals, or have other
- * neighbours.
+ * Suites that match load their own copy of the sources, because those depend on the suite's clock,
+ * process or globals, or have mocked modules.
  */
 const OWN_SOURCES =
   /useFakeTimers|on-fake-clock|process\.env\[|spyOn\((?:process|global)|unstable_mockModule/;
 
-// Packages ask `instanceof Object` of a suite's literals too, which have a root of their own.
+// Packages also check `instanceof Object` on a suite's literals, which have their own root prototype.
 Object.defineProperty(Object, Symbol.hasInstance, {
   configurable: true,
   value(candidate) {
@@ -27,7 +27,7 @@ Object.defineProperty(Object, Symbol.hasInstance, {
   },
 });
 
-/** The last of an object's prototypes; null for one that has none, undefined for what is no object. */
+/** Returns the last of an object's prototypes; null if it has none, undefined for primitives. */
 function rootOf(candidate) {
   if (candidate === null || !/object|function/.test(typeof candidate)) return undefined;
   let root = null;
@@ -38,9 +38,8 @@ function rootOf(candidate) {
 }
 
 /**
- * Stores that follow promises, which have been used since the last suite. Some packages have one, and Node
- * hands every one of them on at each promise until it is told to stop: a worker's hundredth suite took
- * twice its time for that.
+ * Async stores used since the last suite. Node propagates every enabled store at each promise, until it is
+ * disabled; without that, a worker's hundredth suite took twice as long.
  */
 const usedStores = new Set();
 for (const name of ['run', 'enterWith']) {
@@ -51,30 +50,30 @@ for (const name of ['run', 'enterWith']) {
   };
 }
 
-/** One that another suite uses again is followed again. */
+/** Disables the stores; using one again enables it. */
 function forgetStores() {
   for (const store of usedStores) store.disable();
   usedStores.clear();
 }
 
 /**
- * Jest's environment for Node, with `importShared`: an import that every suite of a worker process
- * shares. Jest itself loads each module anew for each suite, which takes longer than most suites do.
- * `sharesSources` says whether the suite takes the built sources in this way, too. A suite has globals of its own; those classes of which objects go to and
- * fro are the packages' own.
+ * Jest's Node environment with `importShared`, an import that all suites of a worker share. Jest itself
+ * loads each module again for each suite, which takes longer than most suites do. `sharesSources` says
+ * whether the suite also shares the built sources. A suite has its own globals, except for the classes
+ * whose instances are exchanged with packages.
  */
 export default class SharedImportsEnvironment extends TestEnvironment {
   constructor(...parameters) {
     super(...parameters);
     for (const name of SHARED_CLASSES) {
       const shared = globalThis[name];
-      // Literals, and the errors of the engine, are made by the suite's own classes.
+      // Literals and engine errors are created by the suite's own classes.
       const own = this.global[name].prototype;
       Object.setPrototypeOf(own, shared.prototype);
       own.constructor = shared;
       this.global[name] = shared;
     }
-    // The one prototype that cannot have another: the root of a suite's own literals.
+    // The root of a suite's literals is the one prototype that cannot be replaced.
     const root = this.global.Object.prototype;
     Object.defineProperties(root, Object.getOwnPropertyDescriptors(Object.prototype));
     this.global.Reflect = Reflect;
@@ -84,7 +83,7 @@ export default class SharedImportsEnvironment extends TestEnvironment {
   }
 
   async teardown() {
-    // What a suite has spied on in a package, the next one finds there.
+    // Spies on shared packages would carry over to the next suite.
     this.moduleMocker.restoreAllMocks();
     await super.teardown();
     forgetStores();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** A static import, as SWC writes it; not of a part of Node. */
+/** A static import as SWC prints it, except of Node's own modules. */
 const IMPORT =
   /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]*) \}|\* as (\w+))?(?: from )?(["'])((?!node:)[^"']+)\4;$/gm;
 
@@ -12,14 +12,14 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCES = ['src', 'migrations'];
 const OF_TESTS = /spec\.ts$|^test\b/;
 
-/** Another one of these gives another result. */
+/** Part of the cache key: a changed transform has other results. */
 const SELF = readFileSync(new URL(import.meta.url));
 
-/** What belongs to a suite, and packages that go by its clock, which may be a fake one. */
+/** Loaded per suite: Jest's globals, and packages that use the suite's clock, which may be fake. */
 const OWN = new Set(['@jest/globals', 'graphile-worker', 'lru-cache']);
 
 /**
- * TypeScript to JavaScript, in which packages and the built sources come from `importShared`
+ * Compiles TypeScript to JavaScript that loads packages and built sources through `importShared`
  * (`shared-imports.environment.mjs`).
  */
 export default {
@@ -55,7 +55,7 @@ function share(code, path) {
   });
 }
 
-/** What loads it, other than by a static import; undefined for what each suite has for itself. */
+/** Returns the expression that loads a module; undefined for modules loaded per suite. */
 function loadOf(specifier, path) {
   const quoted = JSON.stringify(specifier);
   if (!specifier.startsWith('.')) {

@@ -1,6 +1,6 @@
 import { AudioLengthMeter } from '../../src/vendors/dialects/audio/audio-answer.js';
 
-/** How long a sound of a format lasts, in seconds; 0 where there is none. */
+/** Returns the duration of a sound in seconds; 0 when there is none. */
 export function soundSeconds(format: string, bytes: Buffer): number {
   const meter = new AudioLengthMeter(format);
   meter.push(bytes);

@@ -4,22 +4,22 @@ import ts from 'typescript';
 
 /** An import, export-from or `import()` of a relative path. */
 export interface RelativeImport {
-  /** Path of the file it names, from the project's root, as `src/features/chat/chat.parse.ts`. */
+  /** Path of the imported file from the project's root, such as `src/features/chat/chat.parse.ts`. */
   target: string;
   isTypeOnly: boolean;
 }
 
-/** A source file with what the rules about the layout ask of it. */
+/** A source file with the facts that the layout rules need. */
 export interface SourceFile {
-  /** From the project's root, with forward slashes. */
+  /** Path from the project's root, with forward slashes. */
   path: string;
   imports: RelativeImport[];
-  /** Names and short strings in its code: what code can depend on, unlike words for people. */
+  /** Identifiers and short strings in its code, which code can depend on, unlike prose. */
   tokens: string[];
   readsEnvironment: boolean;
 }
 
-/** Every TypeScript file below `folder` but specs. */
+/** Reads every TypeScript file below `folder` except specs. */
 export function readSourceFiles(folder: string): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
@@ -81,7 +81,7 @@ function readsProcessEnv(node: ts.Node): boolean {
   );
 }
 
-/** Strings with a space in them are sentences, and `example:` is for the docs. */
+/** Strings with a space are prose, and `example:` is documentation. */
 function tokenOf(node: ts.Node): string | undefined {
   if (ts.isIdentifier(node)) return node.text;
   if (!ts.isStringLiteral(node) && !ts.isTemplateLiteralToken(node)) return undefined;

@@ -5,25 +5,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const START_LIMIT_MS = 60_000;
-/** Vendors' fakes count their calls: none are made but for callers. */
+const START_LIMIT_MS = 110_000;
+/** Vendors' fakes count calls, so only callers' requests may cause any. */
 const OWN_ENVIRONMENT = { PORT: '0', HOST: '127.0.0.1', GATEWAY_CHECK_KEYS: 'off' };
 
 export interface SpawnedGateway {
   url: string;
   process: ChildProcess;
-  /** Everything printed so far, both streams. */
+  /** Returns everything printed so far to both streams. */
   output(): string;
-  /** Sends the signal and waits for the end; resolves to the exit code, or the signal's name. */
+  /** Sends the signal and waits for the exit; resolves to the exit code or the signal's name. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>;
 }
 
 /**
- * The built service as a process of its own, as an operator runs it.
+ * Starts the built service as a separate process, like an operator does.
  *
- * @param program with `npm start`, the process is npm and leads a group of its own, as a terminal's
- *   foreground job does; whoever asks for it kills the group in the end
- * @param root of the project that is built, where it is a copy
+ * @param program with `npm start`, the process is npm and leads a process group, like a terminal's
+ *   foreground job; the caller has to kill the group at the end
+ * @param root the built project, if it is a copy
  */
 export async function spawnGateway(
   environment: Record<string, string>,
@@ -63,7 +63,7 @@ export async function spawnGateway(
           const closed = once(child, 'close');
           child.kill(signal);
           const [code, killedBy] = (await exit) as [number | null, string | null];
-          // What it printed last may not have been read yet; children of it may go on printing.
+          // The last output may not have been read yet; child processes may keep printing.
           await Promise.race([closed, wait(1_000, undefined, { ref: false })]);
           return code ?? killedBy;
         },

@@ -2,7 +2,7 @@ import { waveHeader } from '../../src/platform/audio/wave-file.js';
 
 const FORMAT = { channels: 1, sampleRate: 8_000, bitsPerSample: 16 };
 
-/** A WAV file of silence. */
+/** A silent WAV file. */
 export function silentWave(ms: number): Buffer {
   const samples = Buffer.alloc((ms * FORMAT.sampleRate * 2) / 1000);
   return Buffer.concat([waveHeader(FORMAT, samples.length), samples]);
@@ -15,7 +15,7 @@ export function silentMp3(frames: number): Buffer {
   return Buffer.concat(Array.from({ length: frames }, () => frame));
 }
 
-/** FLAC of 16 kHz, mono, 16 bits, that claims to hold so many samples. */
+/** FLAC of 16 kHz, mono, 16 bits, whose header claims that many samples. */
 export function flacThatClaims(samples: number, bytes: number): Buffer {
   const info = Buffer.alloc(34);
   info.writeUInt16BE(4_096, 0);
@@ -31,7 +31,7 @@ export function flacThatClaims(samples: number, bytes: number): Buffer {
   ]);
 }
 
-/** A box of MP4. */
+/** An MP4 box. */
 export function mp4Box(name: string, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const header = Buffer.alloc(8);
@@ -40,7 +40,7 @@ export function mp4Box(name: string, ...content: Buffer[]): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** Numbers of four bytes. */
+/** Encodes four-byte numbers. */
 export function mp4Numbers(...numbers: number[]): Buffer {
   const bytes = Buffer.alloc(4 * numbers.length);
   for (const [index, number] of numbers.entries()) bytes.writeUInt32BE(number, 4 * index);
@@ -48,11 +48,11 @@ export function mp4Numbers(...numbers: number[]): Buffer {
 }
 
 /**
- * MP4 with a track of AAC at 16 kHz, 1,024 samples a frame.
+ * MP4 with an AAC track at 16 kHz, 1,024 samples a frame.
  *
- * @param claimedMs what its header says; in fragments it is 0
- * @param lists of the samples, in place of none
- * @param rest behind the track's description
+ * @param claimedMs duration in its header; 0 in fragments
+ * @param lists of samples, instead of none
+ * @param rest boxes after the track's description
  */
 export function mp4ThatClaims(claimedMs: number, lists: Buffer[], ...rest: Buffer[]): Buffer {
   const config = `00000000031900010004114015${'00'.repeat(11)}05021408`;
@@ -72,7 +72,7 @@ export function mp4ThatClaims(claimedMs: number, lists: Buffer[], ...rest: Buffe
   ]);
 }
 
-/** An element of WebM, by its id in hexadecimal. */
+/** A WebM element by its hexadecimal id. */
 export function webmElement(id: string, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const size = Buffer.alloc(8);
@@ -81,7 +81,7 @@ export function webmElement(id: string, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(id, 'hex'), size, body]);
 }
 
-/** WebM with a track of Opus. @param info what else it says of itself @param clusters of its sound */
+/** WebM with an Opus track. @param info further header elements @param clusters of its sound */
 export function webmOf(info: Buffer, ...clusters: Buffer[]): Buffer {
   const track = webmElement(
     'ae',

@@ -1,7 +1,7 @@
-/** How a status is taken: the failure, whether the next route is asked, and whether this one at once. */
+/** Meaning of a status: the failure, whether the next route is tried, and whether this one is retried first. */
 export type StatusVerdict = [status: number, failure: string, fallsBack: boolean, retries: boolean];
 
-/** The statuses that mean the same in every dialect. */
+/** The statuses with the same meaning in every dialect. */
 export const COMMON_VERDICTS: StatusVerdict[] = [
   [400, 'caller', false, false],
   [401, 'operator', true, false],

@@ -8,7 +8,7 @@ export interface ChatChunk {
   error?: Record<string, unknown>;
 }
 
-/** A chat stream as its caller got it. */
+/** A chat stream as its caller received it. */
 export interface StreamedAnswer {
   id: string;
   chunks: ChatChunk[];
@@ -17,11 +17,11 @@ export interface StreamedAnswer {
   finishReasons: string[];
   /** Whether it ended in `[DONE]`. */
   isDone: boolean;
-  /** Whether the body ended without its end, as clients notice it. */
+  /** Whether the connection closed before the end of the body. */
   isCut: boolean;
 }
 
-/** Reads all of a body that comes, be it cut. */
+/** Reads a body, also one that is cut. */
 export async function readAvailable(response: Response): Promise<{ body: string; isCut: boolean }> {
   const decoder = new TextDecoder();
   let body = '';
@@ -36,7 +36,7 @@ export async function readAvailable(response: Response): Promise<{ body: string;
   }
 }
 
-/** Reads a stream to its end; every event has to be one line of data. */
+/** Reads a stream to its end; every event must be one line of data. */
 export async function readStream(response: Response): Promise<StreamedAnswer> {
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);

@@ -10,16 +10,16 @@ export interface StreamedChat {
   readonly fake: FakeOpenAi;
   readonly gateway: BootedGateway;
   bodyOf(fields: object): object;
-  /** Asks for a stream. */
+  /** Requests a stream. */
   ask(fields?: object): Promise<Response>;
   rowOf(id: string | null | undefined): Promise<LoggedRequest>;
 }
 
 /**
- * A gateway with one vendor for all tests of a suite; each test finds a polite vendor, and leaves
- * a ledger without faults. What it returns can be used from `beforeAll` on.
+ * A gateway with one vendor for all tests of a suite. Each test starts with a polite vendor and must leave
+ * a balanced ledger. The result can be used from `beforeAll` on.
  *
- * @param pricing as `bootWithVendor` takes it
+ * @param pricing see `bootWithVendor`
  */
 export function setUpStreamedChat(pricing?: Record<string, string>): StreamedChat {
   let vendor: VendorSetUp;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { listenAgain } from './listen-again.js';
 
-/** A TCP proxy before a real server, with the faults that a network has. */
+/** A TCP proxy in front of a real server, for network faults. */
 export class TcpProxy {
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
@@ -12,7 +12,7 @@ export class TcpProxy {
 
   constructor(private readonly target: { host: string; port: number }) {}
 
-  /** An open one before a database; see `inFrontOf`. */
+  /** Opens one in front of a database; see `inFrontOf`. */
   static async before(databaseUrl: string): Promise<TcpProxy> {
     const { hostname, port } = new URL(databaseUrl);
     const proxy = new TcpProxy({ host: hostname, port: Number(port) });
@@ -29,7 +29,7 @@ export class TcpProxy {
     if (address !== null && typeof address === 'object') this.port = address.port;
   }
 
-  /** The URL of a database by way of this proxy, and not of the server's socket in a folder. */
+  /** Returns the database's URL through this proxy, over TCP rather than a socket in a folder. */
   inFrontOf(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.port = String(this.port);
@@ -49,17 +49,17 @@ export class TcpProxy {
   }
 
   /**
-   * Lets the next bytes from a client that contain `text` reach the server, and when it replies cuts
-   * that connection instead of passing the reply on, or with `thenCut` every connection for good.
+   * Passes the next client bytes that contain `text` to the server. When it replies, cuts that connection
+   * instead of passing the reply on, or with `thenCut` cuts all connections permanently.
    */
   loseNextReplyTo(text: string, options?: { thenCut: boolean }): void {
     this.lost = { text, thenCut: options?.thenCut === true };
   }
 
   /**
-   * Holds the next bytes from a client that contain `text` back, as a network does that fails and comes back: they
-   * reach the server when the returned function is called, whatever has become of the client. It says whether there
-   * were any.
+   * Holds back the next client bytes that contain `text`, like a network that fails and recovers. They
+   * reach the server when the returned function is called, even if the client is gone. It returns whether
+   * there were any.
    */
   delay(text: string): () => boolean {
     const late: { text: string; arrive: (() => void) | undefined } = { text, arrive: undefined };
@@ -70,7 +70,7 @@ export class TcpProxy {
     };
   }
 
-  /** Keeps every connection and takes new ones, but passes on nothing, as a machine that vanished. */
+  /** Keeps and accepts connections but passes nothing on, as if the machine had vanished. */
   silence(): void {
     this.isSilent = true;
   }

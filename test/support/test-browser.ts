@@ -1,8 +1,8 @@
-/** A browser as far as logins go: cookies by origin, and redirects one at a time. */
+/** The part of a browser that logins need: cookies by origin, and redirects one at a time. */
 export class TestBrowser {
   private readonly jars = new Map<string, Map<string, string>>();
 
-  /** Answers without following a redirect; a path is one of `origin`. */
+  /** Fetches without following redirects; a path is relative to `origin`. */
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const jar = this.jarOf(url);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -23,7 +23,7 @@ export class TestBrowser {
     return response;
   }
 
-  /** Follows redirects from the URL on, for as long as they do not lead to `stopAt`. */
+  /** Follows redirects until one leads to `stopAt`. */
   async follow(url: string, stopAt: (url: string) => boolean): Promise<string> {
     let next = url;
     for (let hops = 0; hops < 10; hops++) {

@@ -15,14 +15,14 @@ export interface TestDatabase {
 }
 
 /**
- * A database of its own on the test server, with the service's tables and no rows.
+ * Creates a database on the test server with the service's tables and no rows.
  *
  * @param options.migrate false for one without tables
  */
 export async function createTestDatabase({ migrate = true } = {}): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = migrate ? fromSetUp('TEST_POSTGRES_TEMPLATE') : 'template1';
-  // To copy its files takes half of what it takes to write each of their pages to the log.
+  // Copying files takes half as long as writing each page to the write-ahead log.
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = databaseUrl(name);
   const dataSource = await new DataSource({
@@ -55,7 +55,7 @@ function databaseUrl(name: string): string {
   return url.href;
 }
 
-/** Connections of the suite are ended. One of PostgreSQL's own cleaners cannot be, and is waited for. */
+/** Ends the suite's connections. Waits for PostgreSQL's own maintenance processes, which cannot be ended. */
 async function dropDatabase(name: string): Promise<void> {
   await until(async () => {
     try {

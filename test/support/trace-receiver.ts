@@ -9,21 +9,21 @@ export interface ReceivedDelivery {
   headers: http.IncomingHttpHeaders;
   text: string;
   spans: DecodedSpan[];
-  /** Whether the receiver was one that takes what it gets. */
+  /** Whether the receiver accepted it. */
   isAccepted: boolean;
 }
 
-/** What the receiver does with a delivery that it has read. */
+/** How the receiver responds to a delivery. */
 export type Reception = (response: http.ServerResponse) => void;
 
 export interface TraceReceiver {
   url: string;
   deliveries: ReceivedDelivery[];
-  /** Takes the place of the current behaviour. */
+  /** The current behaviour; assign to replace it. */
   reception: Reception;
-  /** Deliveries being answered now, and the most there were at once. */
+  /** Deliveries in progress, now and at most. */
   concurrency: { now: number; most: number };
-  /** All spans of the trace that a request left, when they are there. */
+  /** Waits for and returns all spans of a request's trace. */
   traceOf(requestId: string): Promise<DecodedSpan[]>;
   requestIds(): string[];
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export const RECEPTIONS = {
 
 const PATIENCE_MS = 40_000;
 
-/** A collector on a free loopback port that decodes whatever it takes. */
+/** Starts a collector on a free loopback port that decodes every delivery. */
 export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
   const deliveries: ReceivedDelivery[] = [];
   const concurrency = { now: 0, most: 0 };
@@ -100,7 +100,7 @@ export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
   return receiver;
 }
 
-/** Strictly, and through protobuf's messages, which have to hold all of it. */
+/** Decodes strictly, and checks that protobuf's messages can hold everything. */
 function decode(text: string): DecodedSpan[] {
   const spans = decodeTraces(text);
   const held = JSON.stringify(decodeJsonTraces(text));

@@ -1,21 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What comes soon is seen soon; to ask for what takes seconds, forty times a second is enough. */
+/** Short pauses for quick conditions, then 40 polls a second. */
 const POLL_MS = { first: 5, most: 25, growth: 1.2 };
 
 /**
- * Waits for the condition to hold, and fails when it does not in time. The limit is for what never
- * comes to pass; how soon it has to is another matter, which depends on the machine.
+ * Waits until the condition holds. The limit catches conditions that never hold; it says nothing
+ * about speed, which depends on the machine.
+ *
+ * @throws Error when the condition does not hold within `limitMs`
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  limitMs = 30_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const startedAtMs = performance.now();
   let pauseMs = POLL_MS.first;
   while (!(await condition())) {
     if (performance.now() - startedAtMs > limitMs) {
-      throw new Error(`it did not come to pass within ${limitMs} ms`);
+      throw new Error(`the condition did not hold within ${limitMs} ms`);
     }
     await wait(pauseMs);
     pauseMs = Math.min(pauseMs * POLL_MS.growth, POLL_MS.most);

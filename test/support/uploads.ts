@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BootedGateway } from './boot-gateway.js';
 import { silentWave } from './spoken-audio.js';
 
-/** Paths of the files that uploads have left so far. */
+/** Returns the paths of all files that uploads have left. */
 export async function filesOfUploads({ config }: BootedGateway): Promise<string[]> {
   const root = join(config.dataDirectory, 'tmp', 'uploads');
   const folders = (await readdir(root).catch(() => [])).map((folder) => join(root, folder));
@@ -13,13 +13,13 @@ export async function filesOfUploads({ config }: BootedGateway): Promise<string[
   return (await Promise.all(paths)).flat();
 }
 
-/** What they take on the disk together. */
+/** Returns the total size of uploads on the disk. */
 export async function bytesOfUploads(gateway: BootedGateway): Promise<number> {
   const files = await Promise.all((await filesOfUploads(gateway)).map((path) => stat(path)));
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** A form with a file, which comes first, if any. */
+/** A form with an optional file, which comes first. */
 export function form(
   fields: Record<string, string>,
   file?: Blob,
@@ -32,5 +32,5 @@ export function form(
   return data;
 }
 
-/** Silence of so many milliseconds. */
+/** A silent WAV of that many milliseconds. */
 export const wave = (ms: number): Blob => new Blob([new Uint8Array(silentWave(ms))]);

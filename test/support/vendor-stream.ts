@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FakeAnswer } from './fake-openai.js';
 
-/** What one write of the vendor brings. */
+/** The bytes of one write by the vendor. */
 export type Piece = string | Buffer;
 
-/** What the vendor does after its last piece. */
+/** The vendor's action after its last piece. */
 export type Ending = 'end' | 'destroy' | 'hang';
 
 export const DONE = 'data: [DONE]\n\n';
 
 export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-/** A stream of just these pieces, each written by itself. */
+/** A stream of exactly these pieces, each in a separate write. */
 export function streamOf(pieces: readonly Piece[], ending: Ending, gapMs?: number): FakeAnswer {
   return async (_call, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -27,7 +27,7 @@ export function streamOf(pieces: readonly Piece[], ending: Ending, gapMs?: numbe
   };
 }
 
-/** An answer of status 200 in one piece. */
+/** A 200 answer in one piece. */
 export function contentOf(contentType: string, body: string): FakeAnswer {
   return (_call, response) => {
     response.writeHead(200, { 'content-type': contentType });
@@ -52,7 +52,7 @@ export function usageChunk(usage: object = USAGE): string {
   return chunk({ choices: [], usage });
 }
 
-/** The bytes in pieces of one size. */
+/** Splits bytes into pieces of one size. */
 export function slices(bytes: Buffer, size: number): Buffer[] {
   const count = Math.ceil(bytes.length / size);
   return Array.from({ length: count }, (_, index) =>
@@ -60,7 +60,7 @@ export function slices(bytes: Buffer, size: number): Buffer[] {
   );
 }
 
-/** The bytes cut within each of their characters that take more than one. */
+/** Cuts bytes within each multi-byte character. */
 export function cutWithinCharacters(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let start = 0;

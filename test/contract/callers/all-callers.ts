@@ -6,7 +6,7 @@ import { responsesCaller } from './responses.caller.js';
 
 export const DIALECTS = ['chat', 'messages', 'responses'] as const;
 
-/** The official client of every dialect, before one gateway. */
+/** The official client of every dialect, for one gateway. */
 export function allCallers(
   gateway: Pick<BootedGateway, 'url' | 'apiKey'>,
 ): Record<DialectCaller['name'], DialectCaller> {
@@ -17,7 +17,7 @@ export function allCallers(
   };
 }
 
-/** How each dialect asks for an answer that follows a schema. */
+/** Each dialect's fields that request an answer matching a schema. */
 export function schemaFields(schema: object): Record<DialectCaller['name'], object> {
   const named = { type: 'json_schema', name: 'place', strict: true, schema };
   return {

@@ -17,7 +17,7 @@ const OPENING: OpenAI.ChatCompletionMessageParam[] = [
 
 const HELLO: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello' }];
 
-/** Chat completions by the official `openai` package. */
+/** Calls chat completions with the official `openai` package. */
 export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
   const recorder = new HeaderRecorder();
   const client = new OpenAI({
@@ -71,7 +71,7 @@ export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): Dial
       content_filter: 'content_filter',
     },
     open: (model, stream) => send({ model, messages: OPENING, tools, max_tokens: 256 }, stream),
-    goOn: (model, stream, answers) => {
+    answerTools: (model, stream, answers) => {
       const turns = answers.flatMap(({ raw, toolCalls }) => [
         raw as OpenAI.ChatCompletionMessage,
         ...toolCalls.map(({ id }, index) => ({

@@ -1,50 +1,54 @@
 import type { ScriptedAnswer } from '../contract-vendor.js';
 
-/** The caller's side of a dialect: its vendor's official client, before the gateway. */
+/** The caller's side of a dialect: its vendor's official client, calling the gateway. */
 export interface DialectCaller {
   readonly name: 'chat' | 'messages' | 'responses';
-  /** How the dialect says why an answer ended. */
+  /** The dialect's names of finish reasons. */
   readonly ends: Record<ScriptedAnswer['finish'], string>;
   /** Asks the suite's first question. */
   open(model: string, stream: boolean): Promise<CallerAnswer>;
   /**
-   * Gives the results of the tools that the last answer calls, in the dialect's own way.
+   * Sends the results of the tools that the last answer calls, in the dialect's own format.
    *
-   * @param answers all answers so far; the results of earlier ones are told again where it is stateless
+   * @param answers all answers so far; stateless dialects send the results of earlier ones again
    */
-  goOn(model: string, stream: boolean, answers: readonly CallerAnswer[]): Promise<CallerAnswer>;
+  answerTools(
+    model: string,
+    stream: boolean,
+    answers: readonly CallerAnswer[],
+  ): Promise<CallerAnswer>;
   /** Asks one short question. @throws the client's own errors */
   ask(model: string, stream: boolean, extra?: object): Promise<CallerAnswer>;
-  /** Asks the same for a stream, and reads it event by event as far as it goes. */
+  /** Asks the same as a stream and reads event by event until it ends or fails. */
   watch(model: string, extra?: object): Promise<WatchedStream>;
-  /** The id of the last request, which its answer's head names. */
+  /** Returns the last request's id from the response headers. */
   lastRequestId(): string | null;
 }
 
-/** A stream as it was read. */
+/** A stream after reading. */
 export interface WatchedStream {
   text: string;
-  /** The types of its events, repetitions left out; chat chunks have none. */
+  /** Its event types, without repetitions; chat chunks have none. */
   types: string[];
-  /** What it ended with, where that was a failure. */
+  /** The failure that ended it, if any. */
   failure: { type: string | null | undefined; message: string } | undefined;
 }
 
-/** What the client made of an answer. */
+/** An answer as the client parsed it. */
 export interface CallerAnswer {
   text: string;
   toolCalls: { id: string; name: string; arguments: unknown }[];
-  /** In the dialect's words. */
+  /** In the dialect's terms. */
   end: string | null | undefined;
   usage: { input: number; output: number; cacheRead: number };
   model: string;
   /** The head of the gateway's answer. */
   headers: Headers;
-  /** The client's own object, to go on from. */
+  /** The client's own object, for the next turn. */
   raw: unknown;
 }
 
-/** Notes the head of the last answer, which the clients' helpers for streams do not show. */
+/** Records the headers of the last answer, which the clients' streaming helpers do not expose. */
 export class HeaderRecorder {
   headers = new Headers();
 
@@ -57,7 +61,7 @@ export class HeaderRecorder {
   };
 }
 
-/** Reads a stream to its end, or to the error that its reader throws. */
+/** Reads a stream to its end, or until its reader throws. */
 export async function watchStream<Event>(
   opened: PromiseLike<AsyncIterable<Event>>,
   read: (event: Event, watched: WatchedStream) => void,
@@ -68,7 +72,7 @@ export async function watchStream<Event>(
     for await (const event of stream) read(event, watched);
   } catch (error) {
     const { type, message } = error as { type?: string | null; message: string };
-    // Behind an event that told of the failure the connection is cut.
+    // The connection is cut after an event that reported the failure.
     watched.failure ??= { type, message };
   }
   return watched;

@@ -10,7 +10,7 @@ import {
 
 const HELLO: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello' }];
 
-/** Messages by the official `@anthropic-ai/sdk` package. */
+/** Calls messages with the official `@anthropic-ai/sdk` package. */
 export function messagesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
   const recorder = new HeaderRecorder();
   const client = new Anthropic({
@@ -64,7 +64,7 @@ export function messagesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): 
     },
     open: (model, stream) =>
       send({ model, system: SYSTEM, messages: [question], tools, max_tokens: 256 }, stream),
-    goOn: (model, stream, answers) => {
+    answerTools: (model, stream, answers) => {
       const turns = answers.flatMap(({ raw, toolCalls }): Anthropic.MessageParam[] => [
         { role: 'assistant', content: raw as Anthropic.ContentBlock[] },
         {

@@ -11,9 +11,9 @@ import {
 type Params = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>;
 
 /**
- * Responses by the official `openai` package; a turn goes on from the stored one before it.
+ * Calls Responses with the official `openai` package; each turn follows the stored previous one.
  *
- * @param options `isStateless` where nothing is stored and the client sends all items again
+ * @param options `isStateless` if nothing is stored and the client sends all items again
  */
 export function responsesCaller(
   gateway: Pick<BootedGateway, 'url' | 'apiKey'>,
@@ -79,11 +79,11 @@ export function responsesCaller(
       content_filter: 'content_filter',
     },
     open: (model, stream) => send({ model, ...fields, input: QUESTION }, stream),
-    goOn: (model, stream, answers) => {
+    answerTools: (model, stream, answers) => {
       if (isStateless) {
         const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION }];
         for (const answer of answers) {
-          // What came out goes in again; the package's types differ in items not used here.
+          // Output items become input; the package's types differ in items not used here.
           const output = responseOf(answer).output as OpenAI.Responses.ResponseInput;
           input.push(...output, ...results(answer));
         }

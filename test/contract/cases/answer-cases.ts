@@ -7,7 +7,7 @@ import type { ScriptedAnswer } from '../contract-vendor.js';
 
 const text = 'Grüße, 世界 👩‍🚀: "a"\n\\b';
 
-/** What a vendor answers is what the caller gets. */
+/** The caller gets what the vendor answers. */
 export const ANSWER_CASES: readonly ContractCase[] = [
   answerCase('text', { text, finish: 'stop', usage: USAGE }),
   answerCase('reasoning before text', {
@@ -68,7 +68,7 @@ function answerCase(name: string, answer: ScriptedAnswer): ContractCase {
   };
 }
 
-/** A complete answer that says just what was scripted. */
+/** Expects a complete answer with exactly the scripted content. */
 export function expectAnswer({ answer, failure }: Outcome, scripted: ScriptedAnswer): void {
   expect(failure).toBeUndefined();
   expect({ ...withoutIds(answer), usage: undefined }).toEqual({
@@ -87,7 +87,7 @@ export function expectAnswer({ answer, failure }: Outcome, scripted: ScriptedAns
   });
 }
 
-/** The answer without ids, which vendors that have none get from the gateway. */
+/** Removes ids, since the gateway creates them for vendors without any. */
 export function withoutIds(answer: BenchAnswer): object {
   const toolCalls = answer.toolCalls.map(({ name, arguments: args }) => ({
     name,
@@ -96,7 +96,7 @@ export function withoutIds(answer: BenchAnswer): object {
   return { ...answer, toolCalls };
 }
 
-/** Usage without what not every vendor says. */
+/** Removes usage figures that not every vendor reports. */
 export function asAllVendorsSay(usage: BenchAnswer['usage']): object {
   return { ...usage, reasoningTokens: 0, servedTier: undefined };
 }

@@ -5,10 +5,10 @@ import { firstTurn, LAST_WORD, TWO_CALLS, USAGE } from '../contract-conversation
 import type { ScriptedAnswer } from '../contract-vendor.js';
 
 const SHORT: ScriptedAnswer = { text: 'Once upon a time', finish: 'stop', usage: USAGE };
-/** Bytes that are no text, no JSON and no message of any protocol, the same in every run. */
+/** Bytes that are neither text, JSON nor a message of any protocol; the same in every run. */
 const GARBAGE = Buffer.from(Array.from({ length: 1_024 }, (_, index) => (index * 151 + 7) % 256));
 
-/** Answers that are none, or not whole: a failure, and never an end that the vendor did not give. */
+/** Invalid and incomplete answers must fail, and never end in a way that the vendor did not report. */
 export const BROKEN_CASES: readonly ContractCase[] = [
   {
     name: 'cut after any event',
@@ -21,7 +21,7 @@ export const BROKEN_CASES: readonly ContractCase[] = [
         for (let count = 0; count < reply.pieces.length; count++) {
           const pieces = reply.pieces.slice(0, count);
           const ended = await bench.piecemeal(reply, pieces, 'end', true, { prompt });
-          // What follows the vendor's last word may be missing; the last word may not.
+          // Anything after the last content may be missing, but not the last content.
           if (!ended.failure) {
             expect(ended.answer.finish).toBe(answer.finish);
             continue;
@@ -30,7 +30,7 @@ export const BROKEN_CASES: readonly ContractCase[] = [
           expectBroken(ended);
           expectBroken(await bench.piecemeal(reply, pieces, 'destroy', true, { prompt }));
         }
-        // All but the last word was not enough.
+        // Only the complete last content suffices.
         expect(failures).toBeGreaterThan(reply.pieces.length / 2);
       }
     },
@@ -70,7 +70,7 @@ export const BROKEN_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'JSON that nests deeper than any reader goes',
+    name: 'JSON nested deeper than any reader supports',
     only: 'whole',
     async run(bench) {
       const reply = bench.vendor.whole(SHORT);
@@ -82,14 +82,14 @@ export const BROKEN_CASES: readonly ContractCase[] = [
   {
     name: 'garbage',
     async run(bench, streamed) {
-      const reply = bench.spell(SHORT, streamed);
+      const reply = bench.encode(SHORT, streamed);
       expectBroken(await bench.replied({ ...reply, body: GARBAGE }, streamed));
     },
   },
   {
     name: 'nothing at all',
     async run(bench, streamed) {
-      const reply = bench.spell(SHORT, streamed);
+      const reply = bench.encode(SHORT, streamed);
       expectBroken(await bench.replied({ ...reply, body: Buffer.alloc(0) }, streamed));
     },
   },

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../../src/vendors/upstream-error.js';
 import type { ContractCase } from '../contract-case.js';
 import type { FailureKind } from '../contract-vendor.js';
 
-/** Whose fault each of a vendor's refusals is. */
+/** The party at fault for each of a vendor's refusals. */
 const KINDS: [name: string, kind: FailureKind, failure: UpstreamFailure][] = [
   ['an overloaded vendor', 'overloaded', 'server'],
   ["the vendor's own error", 'server', 'server'],
@@ -20,9 +20,9 @@ export const FAILURE_CASES: readonly ContractCase[] = [
       const headers = { 'retry-after': '7', ...reply.headers };
       const { answer, failure } = await bench.replied({ ...reply, headers }, streamed);
       expect(failure?.failure).toBe('rate_limited');
-      const asked = Number(headers['retry-after']) * 1_000;
-      expect(failure?.retryAfterMs).toBeGreaterThan(asked - 1_000);
-      expect(failure?.retryAfterMs).toBeLessThanOrEqual(asked);
+      const requestedMs = Number(headers['retry-after']) * 1_000;
+      expect(failure?.retryAfterMs).toBeGreaterThan(requestedMs - 1_000);
+      expect(failure?.retryAfterMs).toBeLessThanOrEqual(requestedMs);
       expect(answer.finish).toBeUndefined();
     },
   },

@@ -20,7 +20,7 @@ const FIRST_TURNS: ReadRequest['turns'] = [
 ];
 const RESULTS = ['Sunny, 21 degrees.', '12:30'];
 
-/** What a caller asks is what the vendor gets. */
+/** The vendor gets what the caller requests. */
 export const REQUEST_CASES: readonly ContractCase[] = [
   {
     name: 'a conversation of several turns, with instructions and controls',
@@ -48,7 +48,7 @@ export const REQUEST_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'a tool call that is demanded',
+    name: 'a required tool call',
     async run(bench, streamed) {
       const prompt = { ...firstTurn(), toolChoice: 'required' as const };
       await bench.answered(TWO_CALLS, streamed, { prompt });
@@ -70,7 +70,7 @@ export const REQUEST_CASES: readonly ContractCase[] = [
   },
 ];
 
-/** What the vendor was asked last; turns of one role that follow each other count as one. */
+/** Returns the vendor's last request; consecutive turns of one role count as one. */
 function lastRequest(bench: ContractBench): ReadRequest {
   const read = bench.vendor.readRequest(bench.server.calls.at(-1)!);
   const turns: ReadRequest['turns'] = [];

@@ -14,13 +14,13 @@ const HANG_UP_MS = 10_000;
 const UNICODE: ScriptedAnswer = { text: 'Grüße, 世界 👩‍🚀', finish: 'stop', usage: USAGE };
 const LONG_TEXT_CHARACTERS = 10 * 1024 * 1024;
 
-/** However the bytes come, and whenever the caller leaves. */
+/** Results do not depend on how bytes are split; disconnecting ends the call. */
 export const TRANSPORT_CASES: readonly ContractCase[] = [
   {
     name: 'split at every byte',
     timeoutMs: 120_000,
     async run(bench, streamed) {
-      const reply = bench.spell(UNICODE, streamed);
+      const reply = bench.encode(UNICODE, streamed);
       for (const pieces of cuttingsOf(reply.body)) {
         expectAnswer(await bench.piecemeal(reply, pieces, 'end', streamed), UNICODE);
       }
@@ -29,7 +29,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
   {
     name: 'byte by byte',
     async run(bench, streamed) {
-      const reply = bench.spell(UNICODE, streamed);
+      const reply = bench.encode(UNICODE, streamed);
       const outcome = await bench.piecemeal(reply, slices(reply.body, 1), 'end', streamed);
       expectAnswer(outcome, UNICODE);
     },
@@ -57,22 +57,22 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'a caller who leaves before the answer',
+    name: 'a caller that disconnects before the answer',
     async run(bench, streamed) {
       const aborter = new AbortController();
       const called = bench.server.calls.length;
-      const asking = bench.piecemeal(bench.spell(LAST_WORD, streamed), [], 'hang', streamed, {
+      const asking = bench.piecemeal(bench.encode(LAST_WORD, streamed), [], 'hang', streamed, {
         signal: aborter.signal,
       });
       await expectHangUp(bench, called, asking, aborter);
     },
   },
   {
-    name: 'a caller who leaves in the middle of the answer',
+    name: 'a caller that disconnects in the middle of the answer',
     async run(bench, streamed) {
       const aborter = new AbortController();
       const called = bench.server.calls.length;
-      const reply = bench.spell(LAST_WORD, streamed);
+      const reply = bench.encode(LAST_WORD, streamed);
       const half = streamed
         ? bench.vendor.stream(LAST_WORD).pieces.slice(0, -4)
         : [reply.body.subarray(0, reply.body.length / 2)];
@@ -82,7 +82,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
   },
 ];
 
-/** Leaves once the vendor has been called, and waits for the vendor to see it. */
+/** Disconnects once the vendor was called, and waits until the vendor notices. */
 async function expectHangUp(
   bench: ContractBench,
   called: number,
@@ -91,7 +91,7 @@ async function expectHangUp(
 ): Promise<void> {
   const ended = expect(asking).rejects.toBeInstanceOf(CallAbortedError);
   await until(() => bench.server.calls.length > called, HANG_UP_MS);
-  // Time for what the vendor has sent to arrive.
+  // Gives the vendor's bytes time to arrive.
   await new Promise((resolve) => setTimeout(resolve, 30));
   aborter.abort();
   await within(HANG_UP_MS, bench.server.calls[called]!.hungUp);

@@ -51,11 +51,11 @@ const SPOKEN = { content: SOUND };
 const HEARD = { content: 'Hello there.', usage: { audioMs: 1_500 } };
 const DRAWN = { content: PICTURE, usage: { imageCount: 1 } };
 
-/** What a vendor answers to each, what is to come of it, and what it must have been told. */
+/** Creates a contract from a vendor's answer, the expected result and the expected request. */
 function featureOf(
   feature: ChatFeature,
   { whole, stream }: ContractVendor,
-): Pick<KindContract, 'answers' | 'expected' | 'told'> {
+): Pick<KindContract, 'answers' | 'expected' | 'sent'> {
   const usage = { inputTokens: 12, outputTokens: 3 };
   switch (feature) {
     case 'streaming':
@@ -70,20 +70,20 @@ function featureOf(
           ]),
           usage: { inputTokens: TWO_CALLS.usage.input },
         },
-        told: 'get_weather',
+        sent: 'get_weather',
       };
     case 'structured output': {
       const text = '{"colour_of_sky":"blue"}';
       return {
         answers: [whole({ ...ANSWER, text })],
         expected: { content: text, usage },
-        told: 'colour_of_sky',
+        sent: 'colour_of_sky',
       };
     }
   }
 }
 
-/** A text, whole, and all that a chat may be besides. */
+/** Contracts for a complete text and for every chat feature. */
 function chatsAt(
   vendor: string,
   contract: ContractVendor,
@@ -110,18 +110,18 @@ function chatAt(vendor: string, contract: ContractVendor): KindContract {
   };
 }
 
-/** Those that call no tools, and say so. */
+/** Vendors that support no tools and reject them. */
 const WITHOUT_TOOLS: ReadonlySet<string> = new Set(['perplexity']);
 
-/** Of a vendor whose API is that of the chat dialect: what its folder says that it offers. */
+/** Contracts of a vendor with the chat dialect's API, for the kinds that its folder declares. */
 function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
   return kinds.flatMap((kind): KindContract[] => {
     if (kind === 'embedding') {
       return [{ vendor, kind, model: 'embedder', answers: [vectors], expected: EMBEDDED }];
     }
     if (kind === 'transcription') {
-      const heard = { text: 'Hello there.', duration: 1.5, segments: [] };
-      return [{ vendor, kind, model: 'whisper', answers: [json(heard)], expected: HEARD }];
+      const transcript = { text: 'Hello there.', duration: 1.5, segments: [] };
+      return [{ vendor, kind, model: 'whisper', answers: [json(transcript)], expected: HEARD }];
     }
     return chatsAt(vendor, { ...openAiVendor, upstreamModel: 'some-model' }).map((contract) =>
       contract.feature === 'tools' && WITHOUT_TOOLS.has(vendor)
@@ -131,7 +131,7 @@ function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
   });
 }
 
-/** Every kind of work at every vendor, as the vendor spells its answers. */
+/** Every kind of work at every vendor, in the vendor's wire format. */
 export const ALL_KINDS: readonly KindContract[] = [
   ...chatsAt('openai', openAiVendor),
   ...chatsAt('anthropic', anthropicVendor),

@@ -18,11 +18,11 @@ import {
 import { firstTurn } from '../contract-conversation.js';
 import type { Reply } from '../contract-vendor.js';
 
-/** What a chat may be besides a text that comes whole. */
+/** Features of a chat beyond a complete text. */
 export const CHAT_FEATURES = ['streaming', 'tools', 'structured output'] as const;
 export type ChatFeature = (typeof CHAT_FEATURES)[number];
 
-/** The schema that answers are to fit. */
+/** The schema that answers must match. */
 export const SCHEMA = {
   type: 'object',
   properties: { colour_of_sky: { type: 'string' } },
@@ -30,46 +30,46 @@ export const SCHEMA = {
   additionalProperties: false,
 };
 
-/** One kind of work at one vendor: how it answers, and what has to come of that. */
+/** One kind of work at one vendor: its answers and the expected result. */
 export interface KindContract {
   /** The vendor's id. */
   vendor: string;
   kind: VendorKind;
   /** The vendor's own model id. */
   model: string;
-  /** What the vendor answers to each call, in order; none: it needs no network. */
+  /** The vendor's answers in the order of the calls; empty if it needs no network. */
   answers: readonly Reply[];
-  /** What follows the server's origin in the address of the provider. */
+  /** The path in the provider's address after the server's origin. */
   basePath?: string;
   settings?: Readonly<Record<string, string>>;
-  /** Of a chat; none: a text, whole. */
+  /** The feature of a chat; undefined for a complete text. */
   feature?: ChatFeature;
-  /** What has to be in the body that the vendor gets. */
-  told?: string;
-  /** The vendor has no such feature, and says so before it is called. */
+  /** Text that must be in the body the vendor gets. */
+  sent?: string;
+  /** Set if the vendor lacks the feature and rejects it without a call. */
   isRefused?: true;
-  /** Of a chat: one that the adapter translates, so that it gives text; by default `chat`. */
+  /** The dialect of a chat, which the adapter must translate to yield text; by default `chat`. */
   dialect?: Dialect;
   /**
-   * What the answers say; a vendor without a network only has to say something. Without `usage` the
-   * vendor counts nothing, and the request's estimate holds.
+   * The expected content; any content will do for a vendor without a network. Without `usage`, the vendor
+   * counts nothing and the request's estimate applies.
    */
   expected?: { content: unknown; usage?: Partial<Usage> };
 }
 
-/** What work came to: text, vectors or bytes. */
+/** The result of work: text, vectors or bytes. */
 export interface Outcome {
   content: unknown;
   usage: Usage | undefined;
 }
 
-/** A recording, as it was uploaded. */
+/** An uploaded recording. */
 export interface Recording {
   path: string;
   sizeBytes: number;
 }
 
-/** Does the work of a kind to its end. @throws what the adapter throws */
+/** Completes work of a kind. @throws what the adapter throws */
 export async function doWork(
   upstream: Upstream,
   { kind, model, dialect = 'chat', feature }: KindContract,

@@ -6,7 +6,7 @@ import { openAiVendor } from './openai.vendor.js';
 import { vertexClaudeVendor } from './vertex-claude.vendor.js';
 import { VERTEX } from './vertex.vendor.js';
 
-/** Every vendor that the contract suite is run with. */
+/** Every vendor in the contract suite. */
 export const ALL_VENDORS: readonly ContractVendor[] = [
   openAiVendor,
   azureVendor,

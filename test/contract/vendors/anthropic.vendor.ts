@@ -48,7 +48,7 @@ const FAILURES: Record<FailureKind, { status: number; type: string; message: str
 const JSON_HEADERS = { 'content-type': 'application/json', 'request-id': 'req_1' };
 const SSE_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_1' };
 
-/** How Anthropic's messages API spells the contract suite's answers. */
+/** The wire format of Anthropic's messages API. */
 export const anthropicVendor: ContractVendor = {
   name: 'anthropic',
   upstreamModel: 'claude-haiku-4-5',
@@ -152,7 +152,7 @@ function streamPieces(answer: ScriptedAnswer): string[] {
   return pieces;
 }
 
-/** Cached tokens are not among `input_tokens`. */
+/** `input_tokens` excludes cached tokens. */
 function inputUsage({ usage: { input, cacheRead = 0 } }: ScriptedAnswer): object {
   return {
     input_tokens: input - cacheRead,

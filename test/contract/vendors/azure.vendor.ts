@@ -17,7 +17,7 @@ const SAFE = { filtered: false, severity: 'safe' };
 const VERDICT = { hate: SAFE, self_harm: SAFE, sexual: SAFE, violence: SAFE };
 const PROMPT_VERDICT = [{ prompt_index: 0, content_filter_results: VERDICT }];
 
-/** Azure OpenAI: the same answers with the filter's verdicts around them, and errors of its own. */
+/** Azure OpenAI: OpenAI's answers with filter results, and its own errors. */
 export const azureVendor: ContractVendor = {
   ...openAiVendor,
   name: 'azure',
@@ -50,7 +50,7 @@ function spellJudged(answer: ScriptedAnswer): JsonObject {
   return { ...whole, choices, prompt_filter_results: PROMPT_VERDICT };
 }
 
-/** The verdict on the prompt comes first, in a chunk that is empty otherwise. */
+/** The filter result of the prompt, in a first chunk without content. */
 function prelude(): string {
   const prelude = { choices: [], created: 0, id: '', model: '', object: '' };
   return chunk({ ...prelude, prompt_filter_results: PROMPT_VERDICT });

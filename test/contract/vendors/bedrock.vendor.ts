@@ -33,17 +33,17 @@ export const CREDENTIALS = {
   sessionToken: 'a-session-token-of-no-known-shape',
 };
 
-/** One message of the binary event stream, as the vendor frames its events. */
+/** One message of the binary event stream, framed like the vendor's events. */
 export function eventMessage(type: string, payload: unknown): Buffer {
   return message({ ':message-type': 'event', ':event-type': type }, payload);
 }
 
-/** A failure that the vendor reports within a stream. */
+/** A failure reported within a stream. */
 export function exceptionMessage(type: string, payload: unknown): Buffer {
   return message({ ':message-type': 'exception', ':exception-type': type }, payload);
 }
 
-/** A message with headers of the test's choice. */
+/** A message with the given headers. */
 export function message(headers: Record<string, string>, payload: unknown): Buffer {
   const all = { ...headers, ':content-type': 'application/json' };
   const typed = Object.entries(all).map(([name, value]) => [name, { type: 'string', value }]);
@@ -131,7 +131,7 @@ function contentOf({ reasoning, text, toolCalls = [] }: ScriptedAnswer): Block[]
   ];
 }
 
-/** The vendor counts cached tokens apart, and reasoning within the output. */
+/** The vendor counts cached tokens separately, and reasoning within the output. */
 function usageOf({ usage: { input, output, cacheRead = 0 } }: ScriptedAnswer): object {
   return {
     inputTokens: input - cacheRead,
@@ -167,7 +167,7 @@ function blockPieces(block: Block, contentBlockIndex: number): Buffer[] {
   ];
 }
 
-/** In three, by characters: the vendor's pieces are whole ones. */
+/** Splits a text into three, between characters like the vendor. */
 function split(text: string): string[] {
   const characters = [...text];
   const size = Math.max(1, Math.ceil(characters.length / 3));
@@ -227,7 +227,7 @@ function readRequest(path: string, body: ConverseBody): ReadRequest {
   };
 }
 
-/** Left out, the choice is the model's; `none` is spelled by leaving the tools out. */
+/** A missing choice is `auto`; `none` is expressed by omitting the tools. */
 function readToolChoice(config: ConverseBody['toolConfig']): ReadRequest['toolChoice'] {
   if (!config) return undefined;
   if (config.toolChoice?.tool) return { name: config.toolChoice.tool.name };

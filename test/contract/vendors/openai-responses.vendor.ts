@@ -8,7 +8,7 @@ type Turn = ReadRequest['turns'][number];
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' };
 
-/** How OpenAI spells the answers of its Responses API, for callers of that dialect. */
+/** The wire format of OpenAI's Responses API, for callers of that dialect. */
 export const openAiResponsesVendor: ContractVendor = {
   ...openAiVendor,
   name: 'openai-responses',
@@ -22,13 +22,15 @@ export const openAiResponsesVendor: ContractVendor = {
   },
   streamFailure(text) {
     const answer: ScriptedAnswer = { text, finish: 'stop', usage: { input: 0, output: 0 } };
-    const begun = spellEvents(answer).filter(({ type }) => !/done$|completed$/.test(String(type)));
+    const started = spellEvents(answer).filter(
+      ({ type }) => !/done$|completed$/.test(String(type)),
+    );
     const error = { code: 'server_error', message: 'The server had an error.' };
     const failed = {
       type: 'response.failed',
       response: { ...spellResponse(answer), status: 'failed', output: [], error, usage: null },
     };
-    const body = Buffer.concat(framed([...begun, failed]));
+    const body = Buffer.concat(framed([...started, failed]));
     return { status: 200, headers: STREAM_HEADERS, body };
   },
   failure(kind) {
@@ -40,7 +42,7 @@ export const openAiResponsesVendor: ContractVendor = {
   readRequest: readResponsesRequest,
 };
 
-/** Where the two APIs are told apart. */
+/** Distinguishes calls of the two APIs. */
 export function isResponsesCall({ path }: RecordedCall): boolean {
   return path.endsWith('/responses');
 }
@@ -102,14 +104,14 @@ function spellItems(
   ];
 }
 
-/** The events of a stream, not numbered yet. */
+/** The events of a stream, before numbering. */
 function spellEvents(answer: ScriptedAnswer): JsonObject[] {
   const complete = spellResponse(answer);
-  const begun = { ...complete, status: 'in_progress', output: [], usage: null };
+  const started = { ...complete, status: 'in_progress', output: [], usage: null };
   const items = complete.output as JsonObject[];
   return [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    { type: 'response.created', response: started },
+    { type: 'response.in_progress', response: started },
     ...items.flatMap(spellItemEvents),
     { type: `response.${String(complete.status)}`, response: complete },
   ];
@@ -159,7 +161,7 @@ function framed(events: readonly JsonObject[]): Buffer[] {
   });
 }
 
-/** A Responses request, in the suite's terms. Results of tools are the user's turn. */
+/** Parses a Responses request into the suite's terms. Tool results belong to the user's turn. */
 function readResponsesRequest({ body }: RecordedCall): ReadRequest {
   const request = JSON.parse(body.toString()) as JsonObject;
   const system = typeof request.instructions === 'string' ? [request.instructions] : [];

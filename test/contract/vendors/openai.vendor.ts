@@ -9,7 +9,7 @@ const KEY = 'key-of-the-contract-suite';
 const HEAD = { id: 'chatcmpl-scripted', created: 1_700_000_000, model: `${MODEL}-2024-07-18` };
 const NO_PROMPT_AUDIO = { audio_tokens: 0 };
 
-/** OpenAI, and how its chat completions are spelled. */
+/** OpenAI's chat completions. */
 export const openAiVendor: ContractVendor = {
   name: 'openai',
   upstreamModel: MODEL,
@@ -62,7 +62,7 @@ export function spellWhole(answer: ScriptedAnswer): JsonObject {
   };
 }
 
-/** A stream's events without their framing; usage and `[DONE]` included. */
+/** A stream's events without framing, including usage and `[DONE]`. */
 export function spellChunks(answer: ScriptedAnswer): string[] {
   const deltas: JsonObject[] = [{ role: 'assistant', content: '', refusal: null }];
   if (answer.reasoning) deltas.push({ reasoning_content: answer.reasoning.text });
@@ -93,8 +93,8 @@ export function chunk(rest: JsonObject): string {
   return JSON.stringify({ ...HEAD, object: 'chat.completion.chunk', ...rest });
 }
 
-function choice(said: JsonObject): JsonObject {
-  return { index: 0, ...said, logprobs: null, finish_reason: null };
+function choice(fields: JsonObject): JsonObject {
+  return { index: 0, ...fields, logprobs: null, finish_reason: null };
 }
 
 function finishOf(answer: ScriptedAnswer): string | null {
@@ -111,7 +111,7 @@ function spellUsage({ usage }: ScriptedAnswer): JsonObject {
   };
 }
 
-/** Events as the vendor frames them. */
+/** Frames events like the vendor. */
 export function streamReply(events: readonly string[]): Reply & { pieces: Buffer[] } {
   const pieces = events.map((event) => Buffer.from(`data: ${event}\n\n`));
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
@@ -171,7 +171,7 @@ function spellFailure(kind: FailureKind): Reply {
   return jsonReply(status, { error: { param: null, ...error } }, headers);
 }
 
-/** The error object of a reply, for vendors that spell it nearly alike. */
+/** Returns a reply's error object, for vendors with a similar format. */
 export function errorOf(reply: Reply): JsonObject {
   const body = JSON.parse(reply.body.toString()) as JsonObject;
   return isJsonObject(body.error) ? body.error : {};

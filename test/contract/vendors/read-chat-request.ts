@@ -8,7 +8,7 @@ interface SpelledCall {
   function: { name: string; arguments: string };
 }
 
-/** A chat completions request, in the suite's terms. Results of tools are the user's turn. */
+/** Parses a chat completions request into the suite's terms. Tool results belong to the user's turn. */
 export function readChatRequest({ body }: RecordedCall): ReadRequest {
   const request = JSON.parse(body.toString()) as JsonObject;
   const messages = request.messages as JsonObject[];

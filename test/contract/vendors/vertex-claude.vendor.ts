@@ -3,7 +3,7 @@ import type { ContractVendor } from '../contract-vendor.js';
 import { anthropicVendor } from './anthropic.vendor.js';
 import { VERTEX } from './vertex.vendor.js';
 
-/** Claude on Google Vertex AI: Anthropic's dialect behind Google's address and credential. */
+/** Claude on Google Vertex AI: Anthropic's dialect with Google's address and credentials. */
 export const vertexClaudeVendor: ContractVendor = {
   ...anthropicVendor,
   name: 'vertex-claude',

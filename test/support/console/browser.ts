@@ -21,7 +21,7 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
-      // A container has no other user, and little shared memory.
+      // Containers run as root, with little shared memory.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-dev-shm-usage',
       // Pages are visited too briefly for optimized code to pay off.

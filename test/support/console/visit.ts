@@ -143,7 +143,7 @@ export async function axeFaultsIn(
 export async function overflowAtNarrow(page: Page): Promise<string[]> {
   await page.setViewportSize(NARROW);
   let found = await tooWide(page);
-  for (let looks = 0; found.length > 0 && looks < REDRAWN_WITHIN_LOOKS; looks++) {
+  for (let tries = 0; found.length > 0 && tries < REDRAWN_WITHIN_LOOKS; tries++) {
     await page.waitForTimeout(100);
     found = await tooWide(page);
   }

@@ -10,7 +10,7 @@ import type { ProbeCall, Upstream, UpstreamCall } from '../../../src/vendors/ups
 
 const MAX_BYTES = 1024 * 1024;
 
-/** One line of an answer, or the whole of one that is not streamed. */
+/** One line of a streamed answer, or a whole answer. */
 interface Saying {
   said?: string;
   why?: 'done' | 'enough';
@@ -18,8 +18,8 @@ interface Saying {
 }
 
 /**
- * A vendor that nobody has heard of: lines of JSON instead of server-sent events, words of its own
- * for everything, and one setting. It shows what it takes to add one.
+ * A made-up vendor with JSON lines instead of server-sent events, its own field names and one setting.
+ * Shows what adding a vendor takes.
  */
 export class ImaginaryAdapter implements Upstream {
   constructor(
@@ -70,7 +70,7 @@ export class ImaginaryAdapter implements Upstream {
   }
 }
 
-/** Complete only with a reason to end. */
+/** Requires a reason to end for completeness. */
 async function* readSayings(response: UpstreamResponse): AsyncGenerator<CanonicalEvent> {
   let rest = Buffer.alloc(0);
   let isFinished = false;

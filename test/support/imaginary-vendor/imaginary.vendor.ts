@@ -8,19 +8,19 @@ class ImaginaryEnv {
   @IsOptional()
   IMAGINARY_KEY?: string;
 
-  @Describe('Its address, a bare origin', {
+  @Describe('Its origin, without a path', {
     default: 'https://api.imaginary.example',
     example: 'https://proxy.example',
   })
   @UrlVariable('http', 'https')
   IMAGINARY_BASE_URL?: string;
 
-  @Describe('The district that it lives in', { default: 'south', example: 'north' })
+  @Describe('The district that it serves', { default: 'south', example: 'north' })
   @IsOptional()
   IMAGINARY_DISTRICT?: string;
 }
 
-/** All that the gateway has to be told of this vendor. */
+/** Everything the gateway needs to know about this vendor. */
 export const imaginary: Vendor<ImaginaryEnv> = {
   id: 'imaginary',
   name: 'An imaginary vendor',
