@@ -55,7 +55,7 @@ describe('Vertex media', () => {
     await server.close();
   });
 
-  const answer = (body: object, status = 200): void => {
+  const answerWith = (body: object, status = 200): void => {
     const headers = { 'content-type': 'application/json' };
     server.script = reply(status, headers, Buffer.from(JSON.stringify(body)));
   };
@@ -77,7 +77,7 @@ describe('Vertex media', () => {
 
   describe('predicted images', () => {
     it('are requested like the official client does', async () => {
-      answer({
+      answerWith({
         predictions: [{ bytesBase64Encoded: PNG.toString('base64'), mimeType: 'image/png' }],
       });
       const done = assertDone(
@@ -116,13 +116,13 @@ describe('Vertex media', () => {
 
     it('beyond the requested number are ignored', async () => {
       const picture = { bytesBase64Encoded: PNG.toString('base64') };
-      answer({ predictions: [picture, picture, picture] });
+      answerWith({ predictions: [picture, picture, picture] });
       const { files, usage } = assertDone(await draw({ n: 2 }));
       expect([files.length, usage!.imageCount]).toEqual([2, 2]);
     });
 
     it('are counted without those that a filter withheld', async () => {
-      answer({
+      answerWith({
         predictions: [
           { raiFilteredReason: 'No people. Support codes: 1' },
           { bytesBase64Encoded: PNG.toString('base64') },
@@ -136,7 +136,7 @@ describe('Vertex media', () => {
       ['with a reason', { predictions: [{ raiFilteredReason: 'No people.' }] }, /No people/],
       ['without one', {}, /filter/],
     ])('are rejected by the filter %s', async (_how, body, message) => {
-      answer(body);
+      answerWith(body);
       const drawing = draw();
       await expect(drawing).rejects.toBeInstanceOf(MediaFailedError);
       await expect(drawing).rejects.toMatchObject({
@@ -154,7 +154,9 @@ describe('Vertex media', () => {
     const inlineData = { mimeType: 'image/png', data: PNG.toString('base64') };
 
     it('are requested like the official client does', async () => {
-      answer(answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }));
+      answerWith(
+        answer({ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }),
+      );
       const done = assertDone(await draw({ size: '4K', aspect_ratio: '16:9' }, GEMINI));
       await sdk.models.generateContent({
         model: GEMINI,
@@ -171,13 +173,13 @@ describe('Vertex media', () => {
 
     it('come without drafts', async () => {
       const parts = [{ inlineData, thought: true }, { text: 'Here.' }, { inlineData }];
-      answer(answer({ content: { parts }, finishReason: 'STOP' }));
+      answerWith(answer({ content: { parts }, finishReason: 'STOP' }));
       expect(assertDone(await draw({}, GEMINI)).files).toHaveLength(1);
     });
 
     it('are a single image, as requested', async () => {
       const parts = [{ inlineData }, { inlineData }];
-      answer(answer({ content: { parts }, finishReason: 'STOP' }));
+      answerWith(answer({ content: { parts }, finishReason: 'STOP' }));
       const { files, usage } = assertDone(await draw({}, GEMINI));
       expect([files.length, usage!.imageCount]).toEqual([1, 1]);
     });
@@ -186,7 +188,7 @@ describe('Vertex media', () => {
       [{ candidates: [{ finishReason: 'IMAGE_SAFETY', finishMessage: 'Unsafe.' }] }, /Unsafe/],
       [{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, /PROHIBITED_CONTENT/],
     ])('are rejected by the filter: %j', async (body, message) => {
-      answer(body);
+      answerWith(body);
       await expect(draw({}, GEMINI)).rejects.toMatchObject({
         code: 'content_policy_violation',
         message: expect.stringMatching(message),
@@ -194,9 +196,9 @@ describe('Vertex media', () => {
     });
 
     it('fail when there is only text, but not as filtered', async () => {
-      answer(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
+      answerWith(answer({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }));
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ code: 'provider_error' });
-      answer({});
+      answerWith({});
       await expect(draw({}, GEMINI)).rejects.toMatchObject({ failure: 'unreadable' });
     });
   });
@@ -227,7 +229,7 @@ describe('Vertex media', () => {
 
   describe('videos', () => {
     it('are requested like the official client does', async () => {
-      answer({ name: NAME });
+      answerWith({ name: NAME });
       const submitted = await film({
         seconds: 6,
         size: '1080x1920',
@@ -252,7 +254,7 @@ describe('Vertex media', () => {
 
     it('are polled like the official client does and billed by duration', async () => {
       const videos = [{ bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' }];
-      answer({ name: NAME, done: true, response: { videos } });
+      answerWith({ name: NAME, done: true, response: { videos } });
       const done = assertDone(await ask());
       const operation = new GenerateVideosOperation();
       operation.name = NAME;
@@ -266,18 +268,18 @@ describe('Vertex media', () => {
 
     it('are a single video, as requested', async () => {
       const video = { bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' };
-      answer({ name: NAME, done: true, response: { videos: [video, video, video] } });
+      answerWith({ name: NAME, done: true, response: { videos: [video, video, video] } });
       const { files, usage } = assertDone(await ask());
       expect([files.length, usage!.videoSeconds]).toEqual([1, 6]);
     });
 
     it('are started by an answer with nothing but a name', async () => {
-      answer({ name: NAME, more: 'x'.repeat(2_000_000) });
+      answerWith({ name: NAME, more: 'x'.repeat(2_000_000) });
       await expect(film()).rejects.toMatchObject({ failure: 'unreadable' });
     });
 
     it('last eight seconds by default', async () => {
-      answer({ name: NAME });
+      answerWith({ name: NAME });
       expect(await film()).toMatchObject({ operation: `8:${NAME}` });
       expect(JSON.parse(server.calls[0]!.body.toString())).toMatchObject({
         parameters: { durationSeconds: 8 },
@@ -285,7 +287,7 @@ describe('Vertex media', () => {
     });
 
     it('may still be running', async () => {
-      answer({ name: NAME });
+      answerWith({ name: NAME });
       expect(await ask()).toEqual({ state: 'running', operation: `6:${NAME}` });
     });
 
@@ -307,7 +309,7 @@ describe('Vertex media', () => {
         /no downloadable video/,
       ],
     ])('may have failed: %j', async (body, code, message) => {
-      answer({ name: NAME, done: true, ...body });
+      answerWith({ name: NAME, done: true, ...body });
       const asking = ask();
       await expect(asking).rejects.toBeInstanceOf(MediaFailedError);
       await expect(asking).rejects.toMatchObject({
@@ -323,7 +325,7 @@ describe('Vertex media', () => {
       [503, 'UNAVAILABLE', 'server', 'no'],
       [504, 'DEADLINE_EXCEEDED', 'timeout', 'unknown'],
     ])('are refused with %d', async (code, status, failure, accepted) => {
-      answer({ error: { code, status, message: `No, ${TOKEN}.` } }, code);
+      answerWith({ error: { code, status, message: `No, ${TOKEN}.` } }, code);
       const filming = film();
       await expect(filming).rejects.toMatchObject({ failure, accepted });
       await expect(filming).rejects.not.toThrow(TOKEN);
