@@ -19,7 +19,7 @@ export interface ChatRenderOptions {
   created: number;
   /** The requested model, until a route has answered. */
   model?: string;
-  /** Whether to send a final usage chunk. */
+  /** Sends a final usage chunk. */
   includeUsage: boolean;
 }
 

@@ -49,7 +49,7 @@ interface AudioServer {
   authorization: Record<string, string>;
   apiKey: string | undefined;
   speechTraits(upstreamModel: string): SpeechTraits;
-  /** Whether the model can return transcripts with timestamps, which also give the audio's duration. */
+  /** Returns whether the model has transcripts with timestamps, which also give the audio's duration. */
   givesSegments(upstreamModel: string): boolean;
 }
 

@@ -47,7 +47,7 @@ const ANSWER = 'an answer with pictures';
 /** A server that generates images in OpenAI's dialect. */
 interface ImagesServer {
   imagesUrl(upstreamModel: string): URL;
-  /** Whether to request bytes, because the model would return URLs otherwise. */
+  /** Requests bytes from models that would otherwise return URLs. */
   asksForBytes(upstreamModel: string): boolean;
   /** Endpoint for editing images; undefined: not supported. */
   editUrl?(task: ImageEditRequest['task']): URL;
