@@ -32,7 +32,7 @@ const MIGRATION_LIST = 'src/platform/database/migrations.ts';
 const ENVIRONMENT = 'src/platform/config/load-config.ts';
 
 const VENDORS =
-  /openai|anthropic|azure|bedrock|vertex|fish-?audio|gemini|claude|\bgpt|mistral|cohere/i;
+  /openai|anthropic|azure|bedrock|vertex|fish-?audio|deepgram|eleven-?labs|gemini|claude|\bgpt|mistral|cohere/i;
 /** The folders of `src/vendors` that are no vendor's. */
 const SHARED_BY_VENDORS = ['dialects', 'transport'];
 /** The one file that knows every vendor. */
