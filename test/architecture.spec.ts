@@ -54,6 +54,15 @@ const VENDOR_PLACES = [
   'src/features/responses/responses.vendor.ts',
 ];
 
+const RESOURCE_FOLDER = /^src\/features\/(?:admin|customer)\/[^/]+(?=\/)/;
+/** Folders whose services or shapes other folders and the operator's commands share. */
+const SHARED_RESOURCES = [
+  'src/features/admin/limits',
+  'src/features/admin/tenants',
+  'src/features/admin/usage',
+  'src/features/customer/statements',
+];
+
 /** Where the files lie that pages name. */
 const CODE_FOLDERS = [
   'src',
@@ -79,6 +88,7 @@ const RULES: [string, (file: SourceFile) => string[]][] = [
   ['vendors are told apart in few places only', findVendorNames],
   ['a vendor is reached by the list of vendors only', findVendorImports],
   ['services know nothing of Express', findExpressInServices],
+  ['the folder of a resource is used by its module only', findSharedResources],
 ];
 
 describe('the layout of src', () => {
@@ -120,6 +130,7 @@ describe('each rule on the layout', () => {
   it.each([
     ['src/features/chat/a.ts', "import { x } from '../../core/ledger/hold.js';"],
     ['src/features/chat/a.ts', "import { x } from './chat.parse.js';"],
+    ['src/features/admin/a.module.ts', "import { x } from './whoami/whoami.controller.js';"],
     ['src/core/tracing/a.ts', "import { x } from '../ledger/hold.js';"],
     ['src/main.ts', "import { x } from './app/gateway.js';"],
     [MIGRATION_LIST, "import { x } from '../../../migrations/1764200000000-create-jobs.js';"],
@@ -162,6 +173,7 @@ describe('each rule on the layout', () => {
     ['src/platform/config/a.ts', "const id = 'openai';"],
     ['src/features/messages/a.ts', "const maker = 'anthropic';"],
     ['src/features/messages/a.ts', "import { x } from '../chat/chat.render.js';"],
+    ['src/features/admin/logs/a.ts', "import { x } from '../whoami/whoami.controller.js';"],
     ['src/newcomer/a.ts', "import { x } from '../platform/http/json-body.js';"],
     ['src/features/chat/a.ts', 'const port = process.env.PORT;'],
     ['src/features/chat/a.ts', "const port = process['env'].PORT;"],
@@ -257,6 +269,17 @@ function findExpressInServices({ path, tokens }: SourceFile): string[] {
   return path.endsWith('.service.ts') && tokens.includes('express')
     ? [`${path} knows Express`]
     : [];
+}
+
+function findSharedResources({ path, imports }: SourceFile): string[] {
+  if (path.endsWith('.module.ts')) return [];
+  return imports
+    .filter(({ target }) => {
+      const folder = RESOURCE_FOLDER.exec(target)?.[0];
+      if (folder === undefined || SHARED_RESOURCES.includes(folder)) return false;
+      return !path.startsWith(`${folder}/`);
+    })
+    .map(({ target }) => `${path} imports ${target}`);
 }
 
 function findCycles(files: readonly SourceFile[]): string[] {

@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { applyChange, diffsOfThePage, filesOfThePage } from '../support/files-of-the-page.js';
-import { readSourceFiles } from '../support/source-files.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXAMPLE = join(ROOT, 'test/support/imaginary-vendor');
@@ -120,30 +119,6 @@ describe('the small changes of CONTRIBUTING.md', () => {
     });
     expect(found.vendors).toEqual(expect.arrayContaining(['acme', 'imaginary']));
   }, 60_000);
-});
-
-describe('folders of operator and customer resources', () => {
-  /** Folders whose services or shapes other folders and the operator's commands share. */
-  const SHARED = new Set([
-    'src/features/admin/limits',
-    'src/features/admin/tenants',
-    'src/features/admin/usage',
-    'src/features/customer/statements',
-  ]);
-
-  it('are used only by their module', () => {
-    const uses = readSourceFiles('src').flatMap(({ path, imports }) =>
-      imports
-        .map(({ target }) => ({
-          folder: /^src\/features\/(?:admin|customer)\/[^/]+(?=\/)/.exec(target)?.[0],
-          target,
-        }))
-        .filter(({ folder }) => folder !== undefined && !SHARED.has(folder))
-        .filter(({ folder }) => !path.startsWith(`${folder}/`) && !path.endsWith('.module.ts'))
-        .map(({ target }) => `${path} imports ${target}`),
-    );
-    expect(uses).toEqual([]);
-  });
 });
 
 async function write(path: string, text: string): Promise<void> {

@@ -4,7 +4,11 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
+import {
+  MediaFailedError,
+  type MediaResult,
+  type MediaProgress,
+} from '../../vendors/media-work.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { ArtifactTooLargeError } from './artifacts/artifact-store.js';
@@ -95,7 +99,7 @@ export class JobRunner {
     }
     const operation = job.operation!;
     const patienceMs = nextPollMs(this.config.jobs.pollMs, job.polls);
-    let made: MediaDone | undefined;
+    let made: MediaResult | undefined;
     try {
       const progress = await this.ask(route, operation, lease);
       if (progress.state === 'running') {
@@ -144,7 +148,7 @@ export class JobRunner {
     job: ClaimedJob,
     route: PlannedRoute,
     request: MediaRequest,
-    done: MediaDone,
+    done: MediaResult,
   ): Promise<void> {
     const artifactIds = await this.artifacts.keep(job, done.files);
     // Some usage is measured while the files stream.
@@ -162,7 +166,7 @@ export class JobRunner {
     job: ClaimedJob,
     route: PlannedRoute,
     request: MediaRequest,
-    { usage = request.estimate }: MediaDone,
+    { usage = request.estimate }: MediaResult,
     error: unknown,
   ): Promise<void> {
     await this.endings.fail(job, brokenOff(error, route), { route, usage });

@@ -5,7 +5,7 @@ import type {
   SpeechRequest,
 } from '../../../canonical/work-request.js';
 import type { WorkEvent } from '../../../canonical/canonical-event.js';
-import type { MediaDone } from '../../media-work.js';
+import type { MediaResult } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
@@ -74,7 +74,7 @@ export class AudioClient {
   }
 
   /** Generates speech of any length as one file. @throws UpstreamError */
-  submitSpeech(call: WorkCall<SpeechRequest>): Promise<MediaDone> {
+  submitSpeech(call: WorkCall<SpeechRequest>): Promise<MediaResult> {
     const { maxCharacters = MAX_CHARACTERS_PER_CALL } = this.server.speechTraits(
       call.upstreamModel,
     );
