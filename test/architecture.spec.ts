@@ -32,7 +32,7 @@ const MIGRATION_LIST = 'src/platform/database/migrations.ts';
 const ENVIRONMENT = 'src/platform/config/load-config.ts';
 
 const VENDORS =
-  /openai|anthropic|azure|bedrock|vertex|fish-?audio|gemini|claude|\bgpt|mistral|cohere/i;
+  /openai|anthropic|azure|bedrock|vertex|fish-?audio|deepgram|eleven-?labs|gemini|claude|\bgpt|mistral|cohere/i;
 /** The folders of `src/vendors` that are no vendor's. */
 const SHARED_BY_VENDORS = ['dialects', 'transport'];
 /** The one file that knows every vendor. */
@@ -52,6 +52,15 @@ const VENDOR_PLACES = [
   'src/vendors/dialects/embeddings/token-texts.ts',
   // Whose signatures stand in the dialect as they are.
   'src/features/responses/responses.vendor.ts',
+];
+
+const RESOURCE_FOLDER = /^src\/features\/(?:admin|customer)\/[^/]+(?=\/)/;
+/** Folders whose services or shapes other folders and the operator's commands share. */
+const SHARED_RESOURCES = [
+  'src/features/admin/limits',
+  'src/features/admin/tenants',
+  'src/features/admin/usage',
+  'src/features/customer/statements',
 ];
 
 /** Where the files lie that pages name. */
@@ -88,6 +97,7 @@ const RULES: [string, (file: SourceFile) => string[]][] = [
   ['a vendor is reached by the list of vendors only', findVendorImports],
   ['services know nothing of Express', findExpressInServices],
   ['a field of a DTO is declared by one decorator', findBareFields],
+  ['the folder of a resource is used by its module only', findSharedResources],
 ];
 
 describe('the layout of src', () => {
@@ -135,6 +145,7 @@ describe('each rule on the layout', () => {
   it.each([
     ['src/features/chat/a.ts', "import { x } from '../../core/ledger/hold.js';"],
     ['src/features/chat/a.ts', "import { x } from './chat.parse.js';"],
+    ['src/features/admin/a.module.ts', "import { x } from './whoami/whoami.controller.js';"],
     ['src/core/tracing/a.ts', "import { x } from '../ledger/hold.js';"],
     ['src/main.ts', "import { x } from './app/gateway.js';"],
     [MIGRATION_LIST, "import { x } from '../../../migrations/1764200000000-create-jobs.js';"],
@@ -179,6 +190,7 @@ describe('each rule on the layout', () => {
     ['src/platform/config/a.ts', "const id = 'openai';"],
     ['src/features/messages/a.ts', "const maker = 'anthropic';"],
     ['src/features/messages/a.ts', "import { x } from '../chat/chat.render.js';"],
+    ['src/features/admin/logs/a.ts', "import { x } from '../whoami/whoami.controller.js';"],
     ['src/newcomer/a.ts', "import { x } from '../platform/http/json-body.js';"],
     ['src/features/chat/a.ts', 'const port = process.env.PORT;'],
     ['src/features/chat/a.ts', "const port = process['env'].PORT;"],
@@ -289,6 +301,17 @@ function findExpressInServices({ path, tokens }: SourceFile): string[] {
   return path.endsWith('.service.ts') && tokens.includes('express')
     ? [`${path} knows Express`]
     : [];
+}
+
+function findSharedResources({ path, imports }: SourceFile): string[] {
+  if (path.endsWith('.module.ts')) return [];
+  return imports
+    .filter(({ target }) => {
+      const folder = RESOURCE_FOLDER.exec(target)?.[0];
+      if (folder === undefined || SHARED_RESOURCES.includes(folder)) return false;
+      return !path.startsWith(`${folder}/`);
+    })
+    .map(({ target }) => `${path} imports ${target}`);
 }
 
 /** Files outside of the HTTP API, such as settings, have no description and are validated only. */

@@ -1,4 +1,5 @@
 import type { JsonBody } from '../platform/http/json-body.js';
+import type { SamplingParameters } from './prompt-field-table.js';
 import type { RoutingPreferences } from './routing-preferences.js';
 import type { RequestedPrices } from './served-prices.js';
 
@@ -42,7 +43,7 @@ export interface CanonicalRequest {
   readonly decodesAnswer?: boolean;
   /** For a resumed answer: output tokens already used of its limit. */
   readonly usedOutputTokens?: number;
-  /** Whether the last assistant message is a prefix to continue, added by the gateway. */
+  /** True when the last assistant message is a prefix to continue, added by the gateway. */
   readonly isPrefilled?: boolean;
   /** Returns the conversation in canonical form. Computed on first use: relayed requests never need it. */
   readonly prompt: () => CanonicalPrompt;
@@ -234,19 +235,6 @@ export interface ReasoningControl {
   maxTokens?: number;
   /** False to disable reasoning. */
   enabled?: boolean;
-}
-
-export interface SamplingParameters {
-  temperature?: number;
-  topP?: number;
-  topK?: number;
-  frequencyPenalty?: number;
-  presencePenalty?: number;
-  seed?: number;
-  stop?: readonly string[];
-  logitBias?: Record<string, number>;
-  logprobs?: boolean;
-  topLogprobs?: number;
 }
 
 /** Returns whether an upstream that speaks this dialect relays its answer unchanged. */

@@ -1,56 +1,20 @@
 import type { CanonicalPrompt, CanonicalRequest, Dialect } from './canonical-request.js';
+import { isSampling, namesRead, PROMPT_FIELDS, type PromptField } from './prompt-field-table.js';
 
-/** The controls of a canonical prompt. */
-export const PROMPT_FIELDS = [
-  'temperature',
-  'topP',
-  'topK',
-  'frequencyPenalty',
-  'presencePenalty',
-  'seed',
-  'stop',
-  'logitBias',
-  'logprobs',
-  'topLogprobs',
-  'toolChoice',
-  'parallelToolCalls',
-  'responseFormat',
-  'reasoning',
-  'endUser',
-] as const;
-export type PromptField = (typeof PROMPT_FIELDS)[number];
-
-/** The names that most dialects use, for `X-Gateway-Dropped-Params` and errors. */
-const COMMON_NAMES: Record<PromptField, string> = {
-  temperature: 'temperature',
-  topP: 'top_p',
-  topK: 'top_k',
-  frequencyPenalty: 'frequency_penalty',
-  presencePenalty: 'presence_penalty',
-  seed: 'seed',
-  stop: 'stop',
-  logitBias: 'logit_bias',
-  logprobs: 'logprobs',
-  topLogprobs: 'top_logprobs',
-  toolChoice: 'tool_choice',
-  parallelToolCalls: 'parallel_tool_calls',
-  responseFormat: 'response_format',
-  reasoning: 'reasoning',
-  endUser: 'user',
-};
-
+/** The names for headers and errors. A dialect without the field uses the chat dialect's name. */
 const NAMES: Record<Dialect, Record<PromptField, string>> = {
-  chat: COMMON_NAMES,
-  messages: {
-    ...COMMON_NAMES,
-    stop: 'stop_sequences',
-    parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
-    responseFormat: 'output_config.format',
-    reasoning: 'thinking',
-    endUser: 'metadata.user_id',
-  },
-  responses: { ...COMMON_NAMES, responseFormat: 'text.format' },
+  chat: namesOf('chat'),
+  messages: namesOf('messages'),
+  responses: namesOf('responses'),
 };
+
+function namesOf(dialect: Dialect): Record<PromptField, string> {
+  const names = PROMPT_FIELDS.map((field) => {
+    const [name] = [...namesRead(dialect, field), ...namesRead('chat', field)];
+    return [field, name ?? field];
+  });
+  return Object.fromEntries(names) as Record<PromptField, string>;
+}
 
 /** Returns a field's name in the caller's dialect. */
 export function fieldName(dialect: Dialect, field: PromptField): string {
@@ -81,14 +45,5 @@ export function unsupportedFields(
 }
 
 function isSet(prompt: CanonicalPrompt, field: PromptField): boolean {
-  switch (field) {
-    case 'toolChoice':
-    case 'parallelToolCalls':
-    case 'responseFormat':
-    case 'reasoning':
-    case 'endUser':
-      return prompt[field] !== undefined;
-    default:
-      return prompt.sampling[field] !== undefined;
-  }
+  return (isSampling(field) ? prompt.sampling[field] : prompt[field]) !== undefined;
 }

@@ -8,10 +8,10 @@ export interface MediaFile {
 }
 
 /** Progress of work at a vendor. */
-export type MediaProgress = MediaRunning | MediaDone;
+export type MediaProgress = MediaPending | MediaResult;
 
 /** The vendor has accepted the work and is running it. */
-export interface MediaRunning {
+export interface MediaPending {
   readonly state: 'running';
   /** The vendor's id for the work; any process can poll with it. */
   readonly operation: string;
@@ -19,7 +19,7 @@ export interface MediaRunning {
   readonly pollAfterMs?: number;
 }
 
-export interface MediaDone {
+export interface MediaResult {
   readonly state: 'done';
   /**
    * At least one; read in order, each once. Reading throws UpstreamError when a download is interrupted.

@@ -1,8 +1,8 @@
 import { codeOf } from '../platform/errors/thrown.js';
 
 /**
- * Why a call to a vendor failed. This class alone derives the consequences (retry, fallback, who is
- * to blame); callers never infer them from a status.
+ * Why a call to a vendor failed. This class alone derives the consequences (retry, fallback,
+ * blame); callers never infer them from a status.
  *
  * - `connect`: no connection was established (DNS, refused, TLS, connect timeout)
  * - `reset`: the connection was lost
@@ -32,7 +32,7 @@ export type UpstreamFailure =
   | 'cut'
   | 'slow_reader';
 
-/** Whether a vendor may be working on a failed call: certainly not, or unknown. */
+/** `no`: the vendor is certainly not working on a failed call. `unknown`: it may be. */
 export type Acceptance = 'no' | 'unknown';
 
 /**
@@ -81,9 +81,9 @@ export class UpstreamError extends Error {
    * proxy's 502 or 504 leave it `unknown`.
    */
   readonly accepted: Acceptance;
-  /** Whether the gateway's request time limit ended the call, which is not the vendor's fault. */
+  /** True when the gateway's request time limit ended the call, which is not the vendor's fault. */
   readonly isRequestOver: boolean;
-  /** Whether the gateway's size limit ended it; callers can make any model write that much. */
+  /** True when the gateway's size limit ended it. Callers can make any model write that much. */
   readonly isBeyondLimit: boolean;
 
   constructor(fields: UpstreamErrorFields, options?: ErrorOptions) {
@@ -127,18 +127,18 @@ export class UpstreamError extends Error {
     return words.join(', ');
   }
 
-  /** Whether a time limit passed, including the connect timeout. */
+  /** True when a time limit passed, including the connect timeout. */
   get isTimeout(): boolean {
     if (this.failure !== 'connect') return this.failure === 'timeout';
     return CONNECT_TIMEOUTS.has(codeOf(this.cause));
   }
 
-  /** Whether another route may succeed. */
+  /** True when another route may succeed. */
   get allowsFallback(): boolean {
     return this.failure !== 'caller';
   }
 
-  /** Whether to retry the same route at once. */
+  /** True when the same route should be retried at once. */
   get isRetryable(): boolean {
     if (this.failure === 'reset') return true;
     const { failure, status = 500, retryAfterMs } = this;
@@ -192,7 +192,7 @@ function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
 /**
  * Creates the error for an invalid answer.
  *
- * @param message what it is instead, for example `an answer without pictures`
+ * @param message a description of the answer, for example `an answer without pictures`
  * @param status the status of the answer, when the failure should have it
  */
 export function unreadable(message: string, status?: number): UpstreamError {

@@ -70,24 +70,24 @@ export type DroppingRoute = Pick<
 
 /** A vendor, as routing sees it. One instance per configured provider. */
 export interface Upstream {
-  /** Whether the vendor runs a request's `webSearch` when called in this dialect. */
+  /** Returns whether the vendor runs a request's `webSearch` when called in this dialect. */
   runsWebSearch?(dialect: Dialect, upstreamModel: string): boolean;
 
-  /** Whether the vendor gets the caller's service tier or region field unchanged when called in this dialect. */
+  /** Returns whether the vendor gets the caller's service tier or region field unchanged in this dialect. */
   passesTier?(dialect: Dialect, upstreamModel: string): boolean;
 
   /** The endpoint's region, when it depends on the account; prices may depend on it. */
   readonly region?: string | undefined;
 
-  /** Whether all of a call's `vendorHeaders` are sent; other vendors may pass on a few. */
+  /** True when all of a call's `vendorHeaders` are sent. Other vendors may pass on a few. */
   readonly passesVendorHeaders?: boolean;
 
-  /** Whether reasoning ends with a signature, without which the next turn is rejected. */
+  /** True when reasoning ends with a signature, without which the next turn is rejected. */
   readonly signsReasoning?: boolean;
 
   /**
-   * Whether the model continues the conversation's last message when it is the assistant's; other models
-   * start a new one.
+   * Returns whether the model continues a last message that is the assistant's. Other models start a new
+   * one.
    */
   continuesPrefill?(request: CanonicalRequest, upstreamModel: string): boolean;
 

@@ -70,7 +70,7 @@ interface AccountSetting {
   isRequired: boolean;
   /** For the OpenAPI description. */
   description: string;
-  /** Returns what is wrong with a value, as the end of a sentence that starts with the setting's name. */
+  /** Returns the fault of a value, as the end of a sentence that starts with the setting's name. */
   faultOf(value: string, rules: AccountRules): string | undefined;
 }
 
@@ -93,9 +93,9 @@ export interface ByokAccountForm {
   settings: Readonly<Record<string, AccountSetting>>;
   /** The vendor's name for the key. */
   keyDescription: string;
-  /** Returns the key to store, or what is wrong with it, as the end of a sentence. */
+  /** Returns the key to store, or its fault as the end of a sentence. */
   readKey(given: string): AccountKey | { fault: string };
-  /** Whether the address is derived from the settings, so that each account has its own. */
+  /** True when the address is derived from the settings, so each account has its own. */
   hasOwnAddress(provider: ProviderConfig): boolean;
   /** @param provider the operator's configuration of the provider, without a key */
   configure(provider: ProviderConfig, account: ByokAccount): ProviderConfig;

@@ -69,7 +69,7 @@ describe('the vendor list', () => {
     expect(VENDORS.filter(({ isDefault }) => isDefault)).toHaveLength(1);
   });
 
-  it.each(VENDORS)('declares exactly what the adapter of $id can do', (vendor) => {
+  it.each(VENDORS)('declares exactly the features of the adapter of $id', (vendor) => {
     const [provider] = readVendors([vendor], {}).map(({ env }) => ({
       id: vendor.id,
       name: vendor.name,

@@ -5,7 +5,7 @@ import type {
   VideoRequest,
   SpeechRequest,
 } from '../../src/canonical/work-request.js';
-import type { MediaDone, MediaProgress } from '../../src/vendors/media-work.js';
+import type { MediaResult, MediaProgress } from '../../src/vendors/media-work.js';
 import type { WorkCall } from '../../src/vendors/upstream.js';
 import { LONG_LIMITS } from './fake-connection.js';
 
@@ -71,7 +71,7 @@ export function mediaCall<Request extends WorkRequest>(
   };
 }
 
-export function assertDone(progress: MediaProgress): MediaDone {
+export function assertDone(progress: MediaProgress): MediaResult {
   if (progress.state !== 'done') throw new Error(`still running: ${progress.operation}`);
   return progress;
 }
@@ -83,7 +83,7 @@ export async function readBytes(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 /** Reads all files of a finished generation. */
-export function readFiles({ files }: MediaDone): Promise<Buffer[]> {
+export function readFiles({ files }: MediaResult): Promise<Buffer[]> {
   return Promise.all(files.map(({ bytes }) => readBytes(bytes)));
 }
 

@@ -29,7 +29,7 @@ export interface Reply<Event extends BilledEvent> {
 }
 
 /** The immediate reply to a call whose answer comes later. */
-export interface Promised {
+export interface DeferredReply {
   readonly answer?: undefined;
   readonly body: object;
 }
@@ -49,7 +49,7 @@ export type Send<Event> = (response: ServerResponse, events: AsyncIterable<Event
 export async function deliver<Event extends BilledEvent>(
   received: GatewayRequest,
   response: ServerResponse,
-  reply: (call: Call) => Promise<Reply<Event> | Promised>,
+  reply: (call: Call) => Promise<Reply<Event> | DeferredReply>,
 ): Promise<void> {
   // Not in an interceptor, which costs 60 µs a request (docs/decisions/0005).
   if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);

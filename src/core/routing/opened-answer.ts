@@ -36,8 +36,8 @@ const CHARACTERS_OF_ITEM = 1_024;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** An answer that has begun: its events up to the first content, and the source of the others. */
-export interface BegunAnswer<Event> {
+/** An answer whose content has started: its events up to the first content, and the source of the others. */
+export interface StartedAnswer<Event> {
   /** Released once passed on, since each event holds a buffer and the answer may take minutes. */
   held: readonly Event[];
   rest: AsyncIterator<Event>;
@@ -55,7 +55,7 @@ export interface BegunAnswer<Event> {
 export class OpenedAnswer<
   Event extends CanonicalEvent | WorkEvent<unknown> = CanonicalEvent,
 > implements AsyncIterableIterator<Event> {
-  private answer: BegunAnswer<Event> | undefined;
+  private answer: StartedAnswer<Event> | undefined;
   private nextHeld = 0;
   private pulls = 0;
   private characters = 0;
@@ -80,7 +80,7 @@ export class OpenedAnswer<
   /**
    * @param begin called once, then released
    */
-  constructor(private begin: (() => Promise<BegunAnswer<Event>>) | undefined) {}
+  constructor(private begin: (() => Promise<StartedAnswer<Event>>) | undefined) {}
 
   [Symbol.asyncIterator](): this {
     return this;

@@ -16,7 +16,7 @@ import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-er
 import { HedgeRace } from './hedge/hedge-race.js';
 import type { HedgeShare } from './hedge/hedge-share.js';
 import type { HedgeLeg } from './hedge/hedge-leg.js';
-import { pullToContent, type BegunAnswer } from './opened-answer.js';
+import { pullToContent, type StartedAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
 import { fullAccount, type AccountPools } from './pool/account-pools.js';
@@ -97,7 +97,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    * @throws GatewayError when no route answers
    * @throws CallerGoneError when the caller disconnected
    */
-  async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
+  async begin(): Promise<StartedAnswer<Event | RouteEvent>> {
     const { tried, attempt, droppedParams, held, rest } = await this.firstAnswer();
     return {
       held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],

@@ -5,6 +5,7 @@ import type {
   ResponseFormat,
   ToolCallPart,
 } from '../../canonical/canonical-request.js';
+import { membersRead, samplingReader } from '../../canonical/prompt-field-table.js';
 import { readMediaSource, toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { GATEWAY_FIELDS } from '../../canonical/routing-fields.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
@@ -32,23 +33,9 @@ const READ_FIELDS = new Set([
   'max_tokens',
   'max_completion_tokens',
   'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning',
-  'reasoning_effort',
-  'temperature',
-  'top_p',
-  'top_k',
-  'frequency_penalty',
-  'presence_penalty',
-  'seed',
-  'stop',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'user',
+  ...membersRead('chat'),
 ]);
+const readSampling = samplingReader('chat');
 
 /** Members of `reasoning` that the canonical form has. */
 const READ_REASONING: ReadonlySet<string> = new Set(['effort', 'max_tokens', 'enabled']);
@@ -71,18 +58,7 @@ export function chatPrompt(body: ChatBody): CanonicalPrompt {
       ...droppedReasoning(body.reasoning),
       ...droppedParts(messages),
     ],
-    sampling: {
-      ...optional('temperature', body.temperature),
-      ...optional('topP', body.top_p),
-      ...optional('topK', typeof body.top_k === 'number' ? body.top_k : undefined),
-      ...optional('frequencyPenalty', body.frequency_penalty),
-      ...optional('presencePenalty', body.presence_penalty),
-      ...optional('seed', body.seed),
-      ...optional('logitBias', body.logit_bias),
-      ...optional('logprobs', body.logprobs),
-      ...optional('topLogprobs', body.top_logprobs),
-      ...optional('stop', toStop(body.stop)),
-    },
+    sampling: readSampling(body),
   };
 }
 
@@ -234,9 +210,4 @@ function droppedParts(messages: readonly ChatMessage[]): string[] {
       toPart(part) ? [] : [`messages.${index}.content.${at}`],
     ),
   );
-}
-
-function toStop(stop: ChatBody['stop']): string[] | undefined {
-  if (stop == null) return undefined;
-  return typeof stop === 'string' ? [stop] : stop;
 }

@@ -19,7 +19,7 @@ export interface ChatRenderOptions {
   created: number;
   /** The requested model, until a route has answered. */
   model?: string;
-  /** Whether to send a final usage chunk. */
+  /** Sends a final usage chunk. */
   includeUsage: boolean;
 }
 
@@ -39,7 +39,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   /** Common start of all chunks, cached; undefined when it has to be rebuilt. */
   private head: string | undefined;
   private usageWasRelayed = false;
-  private readonly begunChoices = new Set<number>();
+  private readonly startedChoices = new Set<number>();
   private readonly openReasoning = new Map<number, string>();
   private readonly details = new Map<number, SignedDetails>();
 
@@ -143,7 +143,7 @@ export class ChatStreamRenderer implements StreamRenderer {
     members: string,
     { finishReason, logprobs }: { finishReason?: string; logprobs?: unknown } = {},
   ): string {
-    const delta = this.begunChoices.has(index) ? members : this.opening(index, members);
+    const delta = this.startedChoices.has(index) ? members : this.opening(index, members);
     const logprobsJson = logprobs == null ? 'null' : JSON.stringify(logprobs);
     const finishJson = finishReason === undefined ? 'null' : JSON.stringify(finishReason);
     return this.chunk(
@@ -154,7 +154,7 @@ export class ChatStreamRenderer implements StreamRenderer {
 
   /** The first delta of a choice contains the role, and content even if empty. */
   private opening(index: number, members: string): string {
-    this.begunChoices.add(index);
+    this.startedChoices.add(index);
     const role = '"role":"assistant"';
     if (members.startsWith('"content":')) return `${role},${members}`;
     return members === '' ? `${role},"content":null` : `${role},"content":null,${members}`;

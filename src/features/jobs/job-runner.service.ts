@@ -5,7 +5,11 @@ import { ProviderError } from '../../platform/errors/gateway-errors.js';
 import type { Lease } from '../../platform/work/lease.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
+import {
+  MediaFailedError,
+  type MediaResult,
+  type MediaProgress,
+} from '../../vendors/media-work.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { ArtifactTooLargeError } from './artifacts/artifact-store.js';
@@ -95,7 +99,7 @@ export class JobRunner {
     }
     const operation = job.operation!;
     const patienceMs = nextPollMs(this.config.jobs.pollMs, job.polls);
-    let made: MediaDone | undefined;
+    let made: MediaResult | undefined;
     try {
       const progress = await this.ask(route, operation, lease);
       if (progress.state === 'running') {
@@ -140,7 +144,7 @@ export class JobRunner {
     job: ClaimedJob,
     route: PlannedRoute,
     request: MediaRequest,
-    done: MediaDone,
+    done: MediaResult,
   ): Promise<void> {
     const artifactIds = await this.artifacts.keep(job, done.files);
     // Some usage is measured while the files stream.
@@ -158,7 +162,7 @@ export class JobRunner {
     job: ClaimedJob,
     route: PlannedRoute,
     request: MediaRequest,
-    { usage = request.estimate }: MediaDone,
+    { usage = request.estimate }: MediaResult,
     error: unknown,
   ): Promise<void> {
     await this.endings.fail(job, brokenOff(error, route), { route, usage });

@@ -12,7 +12,7 @@ interface Block {
   /** JSON of the block's start. */
   readonly opening: string;
   state: 'waiting' | 'open' | 'ended';
-  /** Whether a reasoning block is complete, so that more reasoning starts another block. */
+  /** True when a reasoning block is complete, so that more reasoning starts another block. */
   isSigned: boolean;
   /** Events queued until earlier blocks end. */
   waiting: string;

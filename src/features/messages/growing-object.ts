@@ -7,7 +7,7 @@ export class GrowingObject {
   private readonly scanner = new JsonScanner();
   private state: 'growing' | 'whole' | 'never' = 'growing';
 
-  /** Whether the text is one complete object without trailing data. */
+  /** True when the text is one complete object without trailing data. */
   get isWhole(): boolean {
     return this.state === 'whole';
   }

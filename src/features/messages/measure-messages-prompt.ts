@@ -36,7 +36,7 @@ export interface MeasuredMessages {
   size: PromptSize;
   /** The first content block that refers to a vendor account. */
   accountBoundParam: AccountBoundParam | undefined;
-  /** Whether some reasoning has no signature, which vendors of this dialect reject. */
+  /** True when some reasoning has no signature, which vendors of this dialect reject. */
   hasUnsignedReasoning: boolean;
 }
 

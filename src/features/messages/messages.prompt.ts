@@ -5,6 +5,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
+import { membersRead, samplingReader } from '../../canonical/prompt-field-table.js';
 import { toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { GATEWAY_FIELDS } from '../../canonical/routing-fields.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
@@ -20,18 +21,13 @@ const READ_FIELDS = new Set<string>([
   'system',
   'max_tokens',
   'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'metadata',
   'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
   'cache_control',
   BETA_FIELD,
+  ...membersRead('messages'),
 ]);
+/** Token counting ignores sampling options, so they can have any type there. */
+const readSampling = samplingReader('messages');
 
 /** Object members that the canonical form has. Others are left over. */
 const READ_MEMBERS: Record<string, readonly string[]> = {
@@ -70,22 +66,8 @@ export function messagesPrompt(body: PromptBody): CanonicalPrompt {
     reasoning: toReasoning(body, droppedFields),
     endUser: toEndUser(body.metadata),
     droppedFields: [...droppedFields],
-    sampling: {
-      ...optional('temperature', numberOf(body.temperature)),
-      ...optional('topP', numberOf(body.top_p)),
-      ...optional('topK', numberOf(body.top_k)),
-      ...optional('stop', textsOf(body.stop_sequences)),
-    },
+    sampling: readSampling(body),
   };
-}
-
-/** Token counting ignores sampling options, so they can have any type there. */
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
-function textsOf(value: unknown): string[] | undefined {
-  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : undefined;
 }
 
 function toEndUser(metadata: unknown): string | undefined {

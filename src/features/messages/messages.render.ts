@@ -119,7 +119,7 @@ export class MessagesStreamRenderer implements StreamRenderer {
 interface AnswerEnd {
   finishReason: FinishReason | undefined;
   stopSequence: string | undefined;
-  /** Whether the answer calls a tool. */
+  /** True when the answer calls a tool. */
   callsTools: boolean;
 }
 

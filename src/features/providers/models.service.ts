@@ -132,7 +132,7 @@ export class ModelsService {
   }
 }
 
-/** Whether the lists of the caller's key and tenant leave it; those of end users are not known here. */
+/** Returns whether the lists of the caller's key and tenant leave it; those of end users are not known here. */
 function isOpen({ id }: Model, { limits }: Caller, alias = id): boolean {
   return !limits || denierOf(limits.subjects, 'models', [alias, id]) === undefined;
 }

@@ -67,7 +67,7 @@ export class ResponseAnswer {
     this.output = new OutputBuilder(randomPartOf(answerId), formOf, emit);
   }
 
-  /** Whether the caller wants the response stored. */
+  /** True when the caller wants the response stored. */
   get wantsStore(): boolean {
     return this.subject.request.body.value.store !== false;
   }

@@ -27,7 +27,7 @@ export interface ResponseState {
   status: ResponseStatus;
   /** Alias of the answering model. */
   model: string;
-  /** Whether the response is stored: as requested, unless storing turned out to be impossible. */
+  /** True when the response is stored: as requested, unless storing turned out to be impossible. */
   isStored: boolean;
   usage?: Usage;
   error?: { code: string; message: string };

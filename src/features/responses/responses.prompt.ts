@@ -2,9 +2,9 @@ import type {
   CanonicalPrompt,
   ReasoningControl,
   ResponseFormat,
-  SamplingParameters,
   ToolChoice,
 } from '../../canonical/canonical-request.js';
+import { membersRead, samplingReader } from '../../canonical/prompt-field-table.js';
 import { optional } from '../../canonical/prompt-parts.js';
 import { GATEWAY_FIELDS } from '../../canonical/routing-fields.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
@@ -26,23 +26,14 @@ const READ_FIELDS = new Set([
   'metadata',
   'max_output_tokens',
   'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'text',
-  'reasoning',
-  'temperature',
-  'top_p',
-  'top_logprobs',
-  'presence_penalty',
-  'frequency_penalty',
   'include',
   'truncation',
-  'user',
-  'safety_identifier',
   'service_tier',
   'background',
   'conversation',
+  ...membersRead('responses'),
 ]);
+const readSampling = samplingReader('responses');
 
 /** The `include` value that every dialect supports. */
 const LOGPROBS = 'message.output_text.logprobs';
@@ -68,7 +59,7 @@ export function responsesPrompt(body: CompleteBody, historyLength: number): Cano
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     responseFormat: toResponseFormat(body.text?.format),
     reasoning: toReasoning(body.reasoning),
-    sampling: toSampling(body),
+    sampling: { ...readSampling(body), ...(wantsLogprobs(body) && { logprobs: true }) },
     endUser: body.safety_identifier ?? body.user ?? undefined,
     droppedFields: [
       ...droppedFields,
@@ -138,17 +129,6 @@ function toReasoning(control: CompleteBody['reasoning']): ReasoningControl | und
     ...optional('enabled', typeof control.enabled === 'boolean' ? control.enabled : undefined),
   };
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
-}
-
-function toSampling(body: CompleteBody): SamplingParameters {
-  return {
-    ...optional('temperature', body.temperature),
-    ...optional('topP', body.top_p),
-    ...optional('presencePenalty', body.presence_penalty),
-    ...optional('frequencyPenalty', body.frequency_penalty),
-    ...(wantsLogprobs(body) && { logprobs: true }),
-    ...optional('topLogprobs', body.top_logprobs),
-  };
 }
 
 /** Returns whether the caller wants token log probabilities. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
-import { asStream, asWhole, type Promised, type Reply } from '../../core/answers/deliver.js';
+import { asStream, asWhole, type DeferredReply, type Reply } from '../../core/answers/deliver.js';
 import type { MakeRecord } from '../../core/ledger/ledger-operations.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
@@ -29,7 +29,7 @@ export class ResponsesService {
    * Answers a call, streamed or whole, or queues it in the background.
    * @throws GatewayError when it is rejected
    */
-  async create(call: Call): Promise<Reply<CanonicalEvent> | Promised> {
+  async create(call: Call): Promise<Reply<CanonicalEvent> | DeferredReply> {
     const { tenantId } = call.caller;
     const { body, context, request } = await this.read(await readJsonBody(call.body), call);
     const { conversation, ownItems } = context;

@@ -26,7 +26,7 @@ export interface StoredTurn {
   answer: AnswerSnapshot;
   /** False when only its conversation stores it. */
   isStored: boolean;
-  /** Whether it ran in the background; its work row is removed then. */
+  /** True when it ran in the background; its work row is then removed. */
   isBackground?: boolean;
 }
 

@@ -120,7 +120,7 @@ describe(AnthropicAdapter.name, () => {
     expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ stream: true });
   });
 
-  it('relays for callers of its own dialect', async () => {
+  it('relays requests of the messages dialect', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer));
     const body = { ...MESSAGES_BODY, temperature: 0.1, provider: {} };
     const events = await collectEvents(adapter.generate(callOf(messagesRequest(body))));

@@ -1,3 +1,4 @@
+import { membersSent } from '../../canonical/prompt-field-table.js';
 import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 
 /**
@@ -5,20 +6,18 @@ import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
  * that most servers support. None has a cost that the catalogue does not price.
  */
 export const CHAT_FIELDS: ReadonlySet<string> = new Set([
-  ...['model', 'messages', 'stream', 'stream_options', 'n', 'stop', 'seed', 'user', 'metadata'],
-  ...['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'min_p'],
-  ...['frequency_penalty', 'presence_penalty', 'repetition_penalty'],
-  ...['logit_bias', 'logprobs', 'top_logprobs', 'response_format', 'modalities', 'audio'],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call'],
-  ...['reasoning_effort', 'verbosity', 'prediction', 'web_search_options'],
+  ...membersSent('chat'),
+  ...['model', 'messages', 'stream', 'stream_options', 'n', 'metadata', 'modalities', 'audio'],
+  ...['max_tokens', 'max_completion_tokens', 'top_k', 'min_p', 'repetition_penalty'],
+  ...['tools', 'functions', 'function_call', 'verbosity', 'prediction', 'web_search_options'],
   ...['store', 'service_tier', 'prompt_cache_key', 'prompt_cache_retention', 'safety_identifier'],
 ]);
 
 /** The same for a Responses body. */
 export const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
-  ...['model', 'input', 'instructions', 'stream', 'stream_options', 'store', 'include', 'user'],
-  ...['max_output_tokens', 'max_tool_calls', 'temperature', 'top_p', 'top_logprobs', 'text'],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'truncation', 'service_tier'],
+  ...membersSent('responses'),
+  ...['model', 'input', 'instructions', 'stream', 'stream_options', 'store', 'include'],
+  ...['max_output_tokens', 'max_tool_calls', 'tools', 'truncation', 'service_tier'],
   ...['prompt_cache_key', 'prompt_cache_retention', 'safety_identifier'],
   ...['background', 'conversation', 'prompt', 'context_management'],
 ]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Dialect } from '../../canonical/canonical-request.js';
-import { fieldName, type PromptField } from '../../canonical/prompt-fields.js';
+import type { PromptField } from '../../canonical/prompt-field-table.js';
+import { fieldName } from '../../canonical/prompt-fields.js';
 import { UpstreamError } from '../upstream-error.js';
 import { nameCallerParam } from './name-caller-param.js';
 

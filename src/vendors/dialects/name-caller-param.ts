@@ -1,23 +1,16 @@
 import type { Dialect } from '../../canonical/canonical-request.js';
-import { conversationField, fieldName, type PromptField } from '../../canonical/prompt-fields.js';
+import { namesRead, PROMPT_FIELDS } from '../../canonical/prompt-field-table.js';
+import { conversationField, fieldName } from '../../canonical/prompt-fields.js';
 import { UpstreamError } from '../upstream-error.js';
 
-/** Fields whose names differ between dialects, by all their names. */
-const FIELDS: ReadonlyMap<string, PromptField> = new Map([
-  ['stop', 'stop'],
-  ['stop_sequences', 'stop'],
-  ['metadata', 'endUser'],
-  ['user', 'endUser'],
-  ['reasoning', 'reasoning'],
-  ['reasoning_effort', 'reasoning'],
-  ['thinking', 'reasoning'],
-  ['output_config.effort', 'reasoning'],
-  ['output_config.format', 'responseFormat'],
-  ['response_format', 'responseFormat'],
-  ['text.format', 'responseFormat'],
-  ['parallel_tool_calls', 'parallelToolCalls'],
-  ['tool_choice.disable_parallel_tool_use', 'parallelToolCalls'],
-]);
+const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses'];
+
+/** Fields by all their names in all dialects. */
+const FIELDS = new Map(
+  PROMPT_FIELDS.flatMap((field) =>
+    DIALECTS.flatMap((dialect) => namesRead(dialect, field).map((name) => [name, field] as const)),
+  ),
+);
 
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input']);
 const OUTPUT_LIMITS: ReadonlySet<string> = new Set([

@@ -74,7 +74,7 @@ describe(readServedModels.name, () => {
     ]);
   });
 
-  it("reads LM Studio's own list, else the common one", async () => {
+  it("reads LM Studio's own list, or the common one without it", async () => {
     const own = list(
       { id: 'q', type: 'llm', max_context_length: 32_768, loaded_context_length: 4_096 },
       { id: 'e', type: 'embeddings', max_context_length: 2_048 },

@@ -49,7 +49,7 @@ export function makeVideo({ seconds, width, height, title }: VideoOptions): Buff
       track(seconds, width, height, samples, offset),
       titleOf(title),
     );
-  // The offset of the frames does not affect the length of what precedes them.
+  // The offset of the frames does not affect the length of the boxes before them.
   const offset = type.length + describe(0).length + 8;
   return Buffer.concat([type, describe(offset), box('mdat', ...samples)]);
 }

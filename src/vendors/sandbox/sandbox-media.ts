@@ -12,7 +12,7 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 import { fileOfBytes } from '../dialects/media/media-file.js';
 import {
   MediaFailedError,
-  type MediaDone,
+  type MediaResult,
   type MediaFile,
   type MediaProgress,
 } from '../media-work.js';
@@ -39,7 +39,7 @@ export const SANDBOX_IMAGE_FIELDS: ReadonlySet<string> = new Set(['n', 'size']);
 export const SANDBOX_VIDEO_FIELDS: ReadonlySet<string> = new Set(['seconds', 'size']);
 
 /** Draws images of stripes. @throws UpstreamError for unsupported options and simulated faults */
-export async function drawImages(call: WorkCall<ImageRequest>): Promise<MediaDone> {
+export async function drawImages(call: WorkCall<ImageRequest>): Promise<MediaResult> {
   const { request, upstreamModel, signal } = call;
   const fault = faultOf(upstreamModel);
   if (fault === 'refused') throw refused();

@@ -17,7 +17,8 @@ import type {
   EditedImages,
   ImageEditRequest,
 } from '../../canonical/work-request.js';
-import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
+import { namesRead, PROMPT_FIELDS, type PromptField } from '../../canonical/prompt-field-table.js';
+import { unsupportedFields } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { speakTones, transcribeTones } from './sandbox-audio.js';
@@ -49,19 +50,6 @@ const INTERRUPTED_ANSWER =
   'Sandbox: this answer is interrupted in the middle, and another route has resumed it.';
 const BROKEN_AFTER = INTERRUPTED_ANSWER.indexOf('dle,');
 
-/** Parameters without effect on the sandbox's text. */
-const IGNORED_PARAMS = [
-  'temperature',
-  'top_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'seed',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'reasoning',
-  'reasoning_effort',
-];
 const IGNORED_AUDIO_PARAMS = ['prompt', 'temperature', 'timestamp_granularities'];
 /** Supported fields, or those that need no support. */
 const MEANINGFUL_FIELDS = new Set<PromptField>([
@@ -71,6 +59,10 @@ const MEANINGFUL_FIELDS = new Set<PromptField>([
   'responseFormat',
   'endUser',
 ]);
+/** Names of the other fields in the chat dialect. */
+const IGNORED_PARAMS = PROMPT_FIELDS.filter((field) => !MEANINGFUL_FIELDS.has(field)).flatMap(
+  (field) => namesRead('chat', field),
+);
 /** The sandbox never waits for a network, so long answers must yield to other work themselves. */
 const WORDS_PER_TURN = 500;
 const VECTORS_PER_TURN = 100;

@@ -93,7 +93,7 @@ export class UpstreamResponse
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
-    // undici would retain the raw headers until the end of the answer, two kilobytes and what they reference.
+    // undici would retain the raw headers until the end of the answer, two kilobytes and everything they reference.
     controller.rawHeaders = null;
     this.signal.noteHead?.(headers);
     this.progress();
@@ -222,7 +222,7 @@ export class UpstreamResponse
     return this.pausedMs + (this.paused ? nowMs - this.pausedSinceMs : 0);
   }
 
-  /** Whether the vendor waited for the reader long enough to explain why it hung up. */
+  /** True when the vendor waited for the reader long enough to explain why it hung up. */
   private hasWornOut(): boolean {
     const nowMs = performance.now();
     const calledMs = nowMs - (this.requestDeadlineMs - this.limits.requestMs);

@@ -22,7 +22,7 @@ describe(encodeVertexBatches.name, () => {
     expect(countsOf(['x', '東'.repeat(30_000), 'x'])).toEqual([1, 1, 1]);
   });
 
-  it('sends one text per call to models that accept no more', () => {
+  it('sends one text per call to models that accept only one', () => {
     expect(countsOf(texts(3), 'gemini-embedding-001')).toEqual([1, 1, 1]);
   });
 

@@ -5,7 +5,7 @@ import { objectsOf } from '../dialects/answer-json.js';
 import { readUsageMetadata } from '../dialects/generate-content/answer-reader.js';
 import type { MediaAnswer } from '../dialects/media/media-answer.js';
 import { MAX_IMAGE_BYTES } from '../dialects/media/media-file.js';
-import { MediaFailedError, type MediaDone, type MediaFile } from '../media-work.js';
+import { MediaFailedError, type MediaResult, type MediaFile } from '../media-work.js';
 import { unsupported, unreadable } from '../upstream-error.js';
 
 const SIZE = /^(\d{2,5})x(\d{2,5})$/;
@@ -57,7 +57,7 @@ interface VertexImageModel {
    * @param count the requested number; surplus images are ignored
    * @throws UpstreamError `unreadable`; MediaFailedError when a filter removed all images
    */
-  read(answer: MediaAnswer, count: number): MediaDone;
+  read(answer: MediaAnswer, count: number): MediaResult;
 }
 
 export function vertexImageModel(upstreamModel: string): VertexImageModel {
@@ -107,7 +107,7 @@ function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObj
   };
 }
 
-function readImagen(answer: MediaAnswer, count: number): MediaDone {
+function readImagen(answer: MediaAnswer, count: number): MediaResult {
   const predictions = objectsOf(answer.json.predictions);
   const files: MediaFile[] = [];
   let reason: string | undefined;
@@ -140,7 +140,7 @@ function encodeGemini(
   };
 }
 
-function readGemini(answer: MediaAnswer, count: number): MediaDone {
+function readGemini(answer: MediaAnswer, count: number): MediaResult {
   const { json } = answer;
   const candidates = objectsOf(json.candidates);
   const parts = candidates.flatMap(({ content }) =>

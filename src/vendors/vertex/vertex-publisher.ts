@@ -103,7 +103,7 @@ export interface VertexPublisher {
   readonly name: string;
   /** The path suffix after the model and its colon, including the query. */
   method(stream: boolean): string;
-  /** Whether requests of this dialect are relayed rather than translated. */
+  /** True when requests of this dialect are relayed rather than translated. */
   relays(dialect: Dialect): boolean;
   /** As `Upstream.continuesPrefill`. */
   continuesPrefill(request: CanonicalRequest, upstreamModel: string): boolean;

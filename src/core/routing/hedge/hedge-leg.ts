@@ -114,7 +114,7 @@ export class HedgeLeg implements CancelSignal {
   }
 
   /** Closes the hedge at once when the caller disconnects. */
-  leave(): void {
+  closeHedge(): void {
     if (this.isUnbilled) this.close('aborted');
   }
 

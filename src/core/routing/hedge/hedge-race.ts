@@ -109,7 +109,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
   private async firstOf(...runs: [Run<Answer>, Run<Answer>]): Promise<Answer | undefined> {
     const [, { leg: spare }] = runs;
     const { callerGone } = this.plan;
-    const onLeft = (): void => spare.leave();
+    const onLeft = (): void => spare.closeHedge();
     callerGone.addEventListener('abort', onLeft);
     let outcome = 'failed';
     try {

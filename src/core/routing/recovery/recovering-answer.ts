@@ -5,7 +5,7 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import type { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import { UpstreamError, type UpstreamFailure } from '../../../vendors/upstream-error.js';
 import type { Upstream } from '../../../vendors/upstream.js';
-import { EVENTS_PER_TURN, type BegunAnswer } from '../opened-answer.js';
+import { EVENTS_PER_TURN, type StartedAnswer } from '../opened-answer.js';
 import { isCostlier } from '../order-routes.js';
 import type { Plan, PlannedRoute } from '../plan.js';
 import type { FirstAnswer, RouteFallback } from '../route-fallback.js';
@@ -53,7 +53,7 @@ interface ContinuedPart {
  * route. Its reader sees one text, one end and one usage: of the continuing routes only new text
  * and what follows it is shown.
  */
-export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent> {
+export class RecoveringAnswer implements StartedAnswer<CanonicalEvent | RouteEvent> {
   held: readonly (CanonicalEvent | RouteEvent)[];
   readonly rest: AsyncIterator<CanonicalEvent>;
   private readonly first: PlannedRoute;

@@ -5,7 +5,7 @@ import type {
   SpeechRequest,
 } from '../../../canonical/work-request.js';
 import type { WorkEvent } from '../../../canonical/canonical-event.js';
-import type { MediaDone } from '../../media-work.js';
+import type { MediaResult } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
@@ -49,7 +49,7 @@ interface AudioServer {
   authorization: Record<string, string>;
   apiKey: string | undefined;
   speechTraits(upstreamModel: string): SpeechTraits;
-  /** Whether the model can return transcripts with timestamps, which also give the audio's duration. */
+  /** Returns whether the model has transcripts with timestamps, which also give the audio's duration. */
   givesSegments(upstreamModel: string): boolean;
 }
 
@@ -74,7 +74,7 @@ export class AudioClient {
   }
 
   /** Generates speech of any length as one file. @throws UpstreamError */
-  submitSpeech(call: WorkCall<SpeechRequest>): Promise<MediaDone> {
+  submitSpeech(call: WorkCall<SpeechRequest>): Promise<MediaResult> {
     const { maxCharacters = MAX_CHARACTERS_PER_CALL } = this.server.speechTraits(
       call.upstreamModel,
     );

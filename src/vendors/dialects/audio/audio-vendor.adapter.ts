@@ -47,7 +47,7 @@ export interface AudioVendorTraits {
   readonly charactersPerCall: number;
   /** Maximum code points for a model; undefined: the gateway's limit. */
   readonly maxCharacters?: (upstreamModel: string) => number;
-  /** Whether transcripts have word timestamps. */
+  /** True when transcripts have word timestamps. */
   readonly givesWords: boolean;
   readonly identifiesSpeakers: boolean;
   /** Supported transcription fields besides the common ones. */
@@ -98,7 +98,7 @@ export abstract class AudioVendorAdapter implements Upstream {
     request: TranscriptionRequest,
   ): ReadTranscript;
 
-  /** Whether the requested voice is replaced by another one. */
+  /** Returns whether the requested voice is replaced by another one. */
   protected replacesVoice(_voice: string): boolean {
     return false;
   }

@@ -4,7 +4,7 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import { AudioFormatError } from '../../../platform/audio/audio-joiner.js';
 import { joinAudio } from '../../../platform/audio/join-audio.js';
-import type { MediaDone } from '../../media-work.js';
+import type { MediaResult } from '../../media-work.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { vendorFields } from '../media/media-fields.js';
@@ -32,7 +32,7 @@ export async function speakAtLength(
   call: WorkCall<SpeechRequest>,
   maxCharacters: number,
   speak: Speak,
-): Promise<MediaDone> {
+): Promise<MediaResult> {
   const file = new SpokenFile(call, splitSpeech(call.request.text, maxCharacters), speak);
   const contentType = await file.begin();
   return {

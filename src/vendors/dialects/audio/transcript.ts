@@ -119,7 +119,7 @@ export interface TranscriptParts {
   segments: readonly TranscriptSegment[];
   /** Set when the caller requested word timestamps and the vendor has them. */
   words?: readonly TimedWord[] | undefined;
-  /** Whether the segments identify speakers. */
+  /** True when the segments identify speakers. */
   identifiesSpeakers?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { listedModelIds, listedModels } from '../listed-models.js';
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { fieldName } from '../../../canonical/prompt-fields.js';
+import { nameSent } from '../../../canonical/prompt-field-table.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { DroppingRoute, ProbeCall, Probed, Upstream, UpstreamCall } from '../../upstream.js';
@@ -52,7 +52,7 @@ export interface ChatServer extends ChatServerTraits {
   prefillUrl?: URL | undefined;
   /** Answers GET cheaply and checks the key. */
   modelsUrl: URL;
-  /** Whether routes use other model names than that list. */
+  /** True when routes use other model names than that list. */
   namesAreOwn?: true;
   /** Authentication headers. */
   authorization: Record<string, string>;
@@ -216,9 +216,7 @@ function lostOf(
     if (!QUIRKY_FIELDS.has(key) || !quirks.fields.has(key)) continue;
     said[key] = JSON.parse(bytes.toString('utf8', valueStart, valueEnd));
   }
-  return quirks
-    .lost(said, upstreamModel)
-    .map((field) => (field === 'reasoning' ? 'reasoning_effort' : fieldName('chat', field)));
+  return quirks.lost(said, upstreamModel).flatMap((field) => nameSent('chat', field) ?? []);
 }
 
 /** Adds the searches of models that search once per answer without their vendor counting it. */

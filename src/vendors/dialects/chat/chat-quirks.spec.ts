@@ -45,7 +45,7 @@ describe(QuirkTable.name, () => {
     ],
     ['no other choice', { toolChoice: ['auto'] }, { tool_choice: 'required' }, {}],
     [
-      'no tools at all when it cannot be told to call none',
+      'no tools when it does not support the choice `none`',
       { toolChoice: ['auto'] },
       { tool_choice: 'none', tools: [] },
       {},
@@ -177,7 +177,7 @@ describe(QuirkTable.name, () => {
     expect(sent({ tools: false }, { tools: [] })).toMatchObject({ tools: [] });
   });
 
-  it('applies to callers of other dialects and reports what is lost', () => {
+  it('applies to callers of other dialects and reports dropped fields', () => {
     const quirks = new QuirkTable({
       renames: { seed: 'random_seed' },
       refuses: ['top_p'],

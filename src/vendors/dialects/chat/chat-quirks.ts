@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PromptField } from '../../../canonical/prompt-fields.js';
+import { fieldsSent, nameSent, type PromptField } from '../../../canonical/prompt-field-table.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported, type UpstreamFailure } from '../../upstream-error.js';
 import { listOf, objectOf } from '../answer-json.js';
@@ -67,24 +67,6 @@ interface EffortQuirk {
   readonly words?: Readonly<Record<string, string>>;
 }
 
-/** The dialect's names of fields that callers of other dialects may also set. */
-const PROMPT_FIELDS: Readonly<Record<string, PromptField>> = {
-  temperature: 'temperature',
-  top_p: 'topP',
-  frequency_penalty: 'frequencyPenalty',
-  presence_penalty: 'presencePenalty',
-  seed: 'seed',
-  stop: 'stop',
-  logit_bias: 'logitBias',
-  logprobs: 'logprobs',
-  top_logprobs: 'topLogprobs',
-  tool_choice: 'toolChoice',
-  parallel_tool_calls: 'parallelToolCalls',
-  response_format: 'responseFormat',
-  reasoning_effort: 'reasoning',
-  user: 'endUser',
-};
-
 /** Fields that only OpenAI has, or bills separately; servers that have them too declare it. */
 const MAKERS_FIELDS: readonly string[] = [
   ...['web_search_options', 'service_tier', 'store', 'metadata', 'modalities', 'audio'],
@@ -106,7 +88,9 @@ export class QuirkTable {
     const refused = [...MAKERS_FIELDS, ...refuses].filter((field) => !takes.includes(field));
     this.refusedFields = refused;
     this.fields = new Set([...CHAT_FIELDS, ...takes].filter((field) => !refused.includes(field)));
-    this.refused = new Set(refused.flatMap((field) => PROMPT_FIELDS[field] ?? []));
+    this.refused = new Set(
+      fieldsSent('chat').filter((field) => refused.includes(nameSent('chat', field)!)),
+    );
     this.efforts = effort?.models === undefined ? undefined : new RegExp(effort.models);
     this.off = effort?.off === undefined ? undefined : new RegExp(effort.off);
   }
@@ -145,7 +129,7 @@ export class QuirkTable {
     for (const field of this.refusedFields) delete body[field];
     if (quirks.streamOptions === false) delete body.stream_options;
     if (this.losesChoice(body.tool_choice)) {
-      // If it cannot be told to call none, it does not get any.
+      // A server without `none` gets no tools.
       if (body.tool_choice === 'none') delete body.tools;
       delete body.tool_choice;
     }

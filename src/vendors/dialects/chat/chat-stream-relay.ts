@@ -31,7 +31,7 @@ const NULL_USAGE = ',"usage":null';
 export interface ChatStreamRelayOptions {
   /** The model name for the answer. */
   alias: string;
-  /** Whether the caller requested the usage chunk; the vendor is always asked for it. */
+  /** True when the caller requested the usage chunk. The vendor is always asked for it. */
   includeUsage: boolean;
 }
 
@@ -155,7 +155,7 @@ export class ChatStreamRelay extends SseStreamReader {
     return true;
   }
 
-  /** Prepares what the chunks of a stream have in common, edited once for all of them. */
+  /** Edits the common part of a stream's chunks once for all of them. */
   private learnTemplate(frame: string, { start, end }: TextDelta): void {
     const head = frame.slice(0, start);
     const tail = frame.slice(end);

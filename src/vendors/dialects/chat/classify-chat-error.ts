@@ -117,8 +117,8 @@ export function assertNotFailed(choice: JsonObject): void {
 }
 
 /** Returns whether every choice that a stream began has its finish reason. */
-export function haveFinished(begunChoices: number, finishedChoices: number): boolean {
-  return finishedChoices > 0 && finishedChoices >= begunChoices;
+export function haveFinished(startedChoices: number, finishedChoices: number): boolean {
+  return finishedChoices > 0 && finishedChoices >= startedChoices;
 }
 
 /**
@@ -127,7 +127,7 @@ export function haveFinished(begunChoices: number, finishedChoices: number): boo
  *
  * @throws UpstreamError `cut`
  */
-export function assertFinished(begunChoices: number, finishedChoices: number): void {
-  if (haveFinished(begunChoices, finishedChoices)) return;
+export function assertFinished(startedChoices: number, finishedChoices: number): void {
+  if (haveFinished(startedChoices, finishedChoices)) return;
   throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a finish reason' });
 }

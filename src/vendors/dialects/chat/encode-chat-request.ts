@@ -11,12 +11,11 @@ import type {
   ToolDefinition,
   ReasoningControl,
 } from '../../../canonical/canonical-request.js';
+import { fieldsSent, samplingEncoder } from '../../../canonical/prompt-field-table.js';
 import {
   conversationField,
   fieldName,
-  PROMPT_FIELDS,
   unsupportedFields,
-  type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import { prefillFields, type Prefill } from './chat-prefill.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
@@ -32,10 +31,8 @@ const EFFORTS: readonly [maxTokens: number, effort: string][] = [
   [16_384, 'medium'],
 ];
 
-/** All fields but the one that the dialect does not support. */
-const SUPPORTED: ReadonlySet<PromptField> = new Set(
-  PROMPT_FIELDS.filter((field) => field !== 'topK'),
-);
+const SUPPORTED = new Set(fieldsSent('chat'));
+const encodeSampling = samplingEncoder('chat');
 
 /**
  * Body fields of this or another gateway that mean nothing to a vendor. `reasoning` is sent as
@@ -48,7 +45,7 @@ type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutput
 
 /** Server properties that affect the body. */
 export interface ChatServerTraits {
-  /** Whether to drop undocumented fields; false by default. */
+  /** Drops undocumented fields; false by default. */
   knownFieldsOnly?: boolean | undefined;
   /** How it continues an assistant message; undefined: not supported. */
   prefill?: Prefill | undefined;
@@ -165,15 +162,7 @@ export function encodeChatPrompt(
     parallel_tool_calls: hasTools ? prompt.parallelToolCalls : undefined,
     response_format: encodeResponseFormat(prompt.responseFormat),
     reasoning_effort: takesEffort ? toReasoningEffort(prompt.reasoning) : undefined,
-    temperature: sampling.temperature,
-    top_p: sampling.topP,
-    frequency_penalty: sampling.frequencyPenalty,
-    presence_penalty: sampling.presencePenalty,
-    seed: sampling.seed,
-    stop: sampling.stop?.length ? sampling.stop : undefined,
-    logit_bias: sampling.logitBias,
-    logprobs: sampling.logprobs,
-    top_logprobs: sampling.topLogprobs,
+    ...encodeSampling({ ...sampling, stop: sampling.stop?.length ? sampling.stop : undefined }),
     user: prompt.endUser && mapEndUser(prompt.endUser),
     ...(request.isPrefilled && prefill && prefillFields(messages, prefill)),
     ...(request.isPrefilled && quirks?.quirks.prefillAt?.fields),

@@ -38,7 +38,7 @@ export function readChatUsage(value: unknown, tier?: unknown): Usage | undefined
   return usage;
 }
 
-/** Reads the usage of a streamed chunk or choice; some servers use a field of their own. */
+/** Reads the usage of a streamed chunk or choice; some servers use a non-standard field. */
 export function readStreamedUsage({
   usage,
   x_groq: own,

@@ -22,7 +22,7 @@ class ThinkTagSplitter {
   private state: 'start' | 'thinking' | 'gap' | 'text' = 'start';
   private held = '';
 
-  /** Whether everything that follows is text. */
+  /** True when everything that follows is text. */
   get isSettled(): boolean {
     return this.state === 'text';
   }

@@ -25,7 +25,7 @@ export interface ConverseMessagesOptions {
   /** The request field with the conversation, for errors. */
   param: string;
   /**
-   * Whether the conversation may contain tool calls and results. The API rejects them when no tools are
+   * True when the conversation may contain tool calls and results. The API rejects them when no tools are
    * offered; they are described in text then.
    */
   hasTools: boolean;

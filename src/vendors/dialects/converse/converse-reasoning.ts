@@ -5,7 +5,7 @@ import { signatureBy } from '../../../canonical/canonical-event.js';
 
 /** A request's reasoning options, as one model accepts them. */
 export interface ConverseReasoning {
-  /** Whether `thinking` is on; some other fields are rejected then. */
+  /** True when `thinking` is on, which excludes some other fields. */
   isThinking: boolean;
   /** For `additionalModelRequestFields`. */
   fields: JsonObject;

@@ -106,7 +106,7 @@ export class ConverseStreamDecoder {
     this.reader = new ConverseAnswerReader(options);
   }
 
-  /** Whether nothing of interest can follow. */
+  /** True when nothing of interest can follow. */
   get isDone(): boolean {
     return this.isWhole && this.hasUsage;
   }

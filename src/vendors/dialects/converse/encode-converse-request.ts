@@ -4,10 +4,16 @@ import type {
   ToolDefinition,
 } from '../../../canonical/canonical-request.js';
 import {
+  fieldsSent,
+  nameSent,
+  samplingEncoder,
+  type PromptField,
+  type SamplingParameters,
+} from '../../../canonical/prompt-field-table.js';
+import {
   conversationField,
   fieldName,
   unsupportedFields,
-  type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
@@ -40,17 +46,8 @@ interface EncodedConverseRequest {
 }
 
 /** Fields that the API supports for at least some models; `converseControls` decides for which. */
-const SUPPORTED = new Set<PromptField>([
-  'temperature',
-  'topP',
-  'topK',
-  'stop',
-  'toolChoice',
-  'parallelToolCalls',
-  'responseFormat',
-  'reasoning',
-  'endUser',
-]);
+const SUPPORTED = new Set(fieldsSent('converse'));
+const encodeAccepted = samplingEncoder('converse');
 
 /**
  * Encodes the body of `Converse` and `ConverseStream`, which is the same.
@@ -169,12 +166,12 @@ export function converseControls(
   if (reasoning.lost.has('reasoning')) dropped.push(name('reasoning'));
   if (reasoning.lost.has('budget')) dropped.push(budgetName(request));
 
-  const inferenceConfig: JsonObject = { maxTokens: maxOutputTokens };
   const fields: JsonObject = { ...reasoning.fields };
   // Models reject sampling controls while they think.
   const { isThinking } = reasoning;
 
-  const { temperature, topP, topK, stop } = sampling;
+  const { temperature, topP, topK, stop, ...others } = sampling;
+  const accepted: SamplingParameters = others;
   if (temperature !== undefined) {
     if (traits.samplers === 'none' || isThinking) dropped.push(name('temperature'));
     else if (temperature > 1) {
@@ -182,16 +179,16 @@ export function converseControls(
         name('temperature'),
         'Temperatures for this model must be between 0 and 1.',
       );
-    } else inferenceConfig.temperature = temperature;
+    } else accepted.temperature = temperature;
   }
   if (topP !== undefined) {
     const isSecond = traits.samplers === 'one' && temperature !== undefined;
     if (traits.samplers === 'none' || isThinking || isSecond) dropped.push(name('topP'));
-    else inferenceConfig.topP = topP;
+    else accepted.topP = topP;
   }
   if (topK !== undefined) {
     if (traits.topK === 'none' || isThinking) dropped.push(name('topK'));
-    else if (traits.topK === 'field') fields.top_k = topK;
+    else if (traits.topK === 'field') fields[nameSent('converse', 'topK')!] = topK;
     else fields.inferenceConfig = { topK };
   }
   if (stop !== undefined && stop.length > 0) {
@@ -201,12 +198,12 @@ export function converseControls(
         name('stop'),
         'This model does not support stop sequences of white space; include a visible character.',
       );
-    } else inferenceConfig.stopSequences = stop;
+    } else accepted.stop = stop;
   }
   const isNameable = endUser !== undefined && METADATA_VALUE.test(endUser);
   if (endUser !== undefined && !isNameable) dropped.push(name('endUser'));
   return {
-    inferenceConfig,
+    inferenceConfig: { maxTokens: maxOutputTokens, ...encodeAccepted(accepted) },
     fields,
     reasoning,
     ...(isNameable && { requestMetadata: { end_user: endUser } }),

@@ -17,7 +17,7 @@ interface EmbeddingsServer {
   authorization: Record<string, string>;
   /** Redacted even when the server echoes it. */
   apiKey: string | undefined;
-  /** Whether to drop undocumented fields; false by default. */
+  /** Drops undocumented fields; false by default. */
   knownFieldsOnly?: boolean | undefined;
   /** The documented fields; all of OpenAI's by default. */
   fields?: ReadonlySet<string>;

@@ -37,7 +37,7 @@ describe(runBatches.name, () => {
     expect(most).toBeLessThanOrEqual(8);
   });
 
-  it('cancels the others when one fails, and starts no more', async () => {
+  it('cancels the others when one fails, and stops starting batches', async () => {
     const started: number[] = [];
     const running = runBatches(numbers(30), callWith(), async (batch, call) => {
       started.push(batch);
@@ -56,7 +56,7 @@ describe(runBatches.name, () => {
     await expect(running).rejects.toThrow('aborted');
   });
 
-  it('starts no more batches after its caller left, and reports what was sent', async () => {
+  it('stops starting batches when the caller disconnects, and reports the batches sent', async () => {
     const caller = Object.assign(new Canceller(), { noteSent: jest.fn() });
     const ending: (boolean | undefined)[] = [];
     await runBatches(numbers(10), callWith(caller), async (_, { signal }) => {

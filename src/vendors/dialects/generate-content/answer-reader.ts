@@ -54,7 +54,7 @@ export class AnswerReader {
     this.readUsage(answer.usageMetadata, events);
   }
 
-  /** Whether every choice has a finish reason and there is output: for an empty answer, another route may do better. */
+  /** True when every choice has a finish reason and there is output. Another route may do better than an empty answer. */
   get isWhole(): boolean {
     const choices = [...this.choices.values()];
     return this.hasOutput && choices.every(({ finishReason }) => finishReason !== undefined);

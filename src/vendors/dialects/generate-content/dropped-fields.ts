@@ -3,30 +3,14 @@ import type {
   CanonicalRequest,
   MessagePart,
 } from '../../../canonical/canonical-request.js';
-import {
-  fieldName,
-  unsupportedFields,
-  type PromptField,
-} from '../../../canonical/prompt-fields.js';
+import { fieldsSent, type PromptField } from '../../../canonical/prompt-field-table.js';
+import { fieldName, unsupportedFields } from '../../../canonical/prompt-fields.js';
 import { encodeThinking } from './encode-thinking.js';
-import { mustCallTool } from './encode-generate-content-request.js';
+import { mustCallTool, SAMPLERS } from './encode-generate-content-request.js';
 import type { ModelTraits } from './model-traits.js';
 import { restrictSchema } from './restrict-schema.js';
 
-const SAMPLING: readonly PromptField[] = ['temperature', 'topP', 'topK'];
-
-const SUPPORTED: readonly PromptField[] = [
-  ...SAMPLING,
-  'frequencyPenalty',
-  'presencePenalty',
-  'seed',
-  'stop',
-  'logprobs',
-  'topLogprobs',
-  'toolChoice',
-  'responseFormat',
-  'reasoning',
-];
+const SUPPORTED = fieldsSent('generateContent');
 
 /**
  * Lists the fields that this dialect does not support, or that the model honors only in part, by the
@@ -35,7 +19,7 @@ const SUPPORTED: readonly PromptField[] = [
 export function droppedFields(request: CanonicalRequest, traits: ModelTraits): string[] {
   const prompt = request.prompt();
   const supported = new Set(SUPPORTED);
-  if (!traits.takesSampling) for (const field of SAMPLING) supported.delete(field);
+  if (!traits.takesSampling) for (const field of SAMPLERS) supported.delete(field);
   // Parallel calls are the default; only forbidding them has no counterpart.
   if (prompt.parallelToolCalls === true) supported.add('parallelToolCalls');
   const inexact = inexactFields(prompt, traits).map((field) => fieldName(request.dialect, field));

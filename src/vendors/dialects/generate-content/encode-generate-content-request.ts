@@ -5,7 +5,13 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { encodeContents } from './encode-contents.js';
 import type { ModelTraits } from './model-traits.js';
-import { fieldName, type PromptField } from '../../../canonical/prompt-fields.js';
+import {
+  samplingEncoder,
+  samplingSent,
+  type PromptField,
+  type SamplingField,
+} from '../../../canonical/prompt-field-table.js';
+import { fieldName } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
 import { encodeThinking } from './encode-thinking.js';
@@ -15,6 +21,21 @@ const MAX_STOP_SEQUENCES = 5;
 
 /** The vendor's seeds are signed 32-bit integers. */
 const SEED_RANGE = 2 ** 31;
+
+/** Fields that only models with `takesSampling` get. */
+export const SAMPLERS: readonly SamplingField[] = ['temperature', 'topP', 'topK'];
+/** Sent first, in this order. */
+const FIRST_CONTROLS: readonly SamplingField[] = [
+  'stop',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+];
+const CONTROLS = new Set([...FIRST_CONTROLS, ...samplingSent('generateContent')]);
+for (const field of SAMPLERS) CONTROLS.delete(field);
+
+const encodeSamplers = samplingEncoder('generateContent', SAMPLERS);
+const encodeControls = samplingEncoder('generateContent', [...CONTROLS]);
 
 /**
  * Encodes the body of a `generateContent` or `streamGenerateContent` call, which is the same.
@@ -50,19 +71,17 @@ function encodeGenerationConfig(
   assertPossible(request, traits);
   const wantsLogprobs = sampling.logprobs === true || (sampling.topLogprobs ?? 0) > 0;
   return {
-    ...(traits.takesSampling && {
-      temperature: sampling.temperature,
-      topP: sampling.topP,
-      topK: sampling.topK,
-    }),
+    ...(traits.takesSampling && encodeSamplers(sampling)),
     maxOutputTokens: request.maxOutputTokens ?? ownOutputLimit,
     candidateCount: request.choices > 1 ? request.choices : undefined,
-    stopSequences: sampling.stop,
-    seed: sampling.seed === undefined ? undefined : sampling.seed % SEED_RANGE,
-    presencePenalty: sampling.presencePenalty || undefined,
-    frequencyPenalty: sampling.frequencyPenalty || undefined,
-    responseLogprobs: wantsLogprobs ? true : undefined,
-    logprobs: wantsLogprobs ? sampling.topLogprobs || undefined : undefined,
+    ...encodeControls({
+      ...sampling,
+      seed: sampling.seed === undefined ? undefined : sampling.seed % SEED_RANGE,
+      presencePenalty: sampling.presencePenalty || undefined,
+      frequencyPenalty: sampling.frequencyPenalty || undefined,
+      logprobs: wantsLogprobs || undefined,
+      topLogprobs: wantsLogprobs ? sampling.topLogprobs || undefined : undefined,
+    }),
     ...encodeFormat(request),
     thinkingConfig: encodeThinking(prompt.reasoning, traits.thinking).thinkingConfig,
   };

@@ -18,7 +18,7 @@ export function nameTextSignature(signature: string): string {
   return nameSignature(ISSUER, TEXT_MARK + signature);
 }
 
-/** Returns a signature of this vendor and what it was attached to; undefined for others and for none. */
+/** Parses a signature of this vendor and the part it was attached to. Undefined for other signatures. */
 export function readThoughtSignature(
   named: string | undefined,
 ): { signature: string; isOnText: boolean } | undefined {

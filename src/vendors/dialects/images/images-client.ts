@@ -6,7 +6,7 @@ import type {
   ImageRequest,
   UploadedFile,
 } from '../../../canonical/work-request.js';
-import type { MediaDone, MediaFile } from '../../media-work.js';
+import type { MediaResult, MediaFile } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { MediaFetcher } from '../../transport/media-fetcher.js';
 import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js';
@@ -47,7 +47,7 @@ const ANSWER = 'an answer with pictures';
 /** A server that generates images in OpenAI's dialect. */
 interface ImagesServer {
   imagesUrl(upstreamModel: string): URL;
-  /** Whether to request bytes, because the model would return URLs otherwise. */
+  /** Requests bytes from models that would otherwise return URLs. */
   asksForBytes(upstreamModel: string): boolean;
   /** Endpoint for editing images; undefined: not supported. */
   editUrl?(task: ImageEditRequest['task']): URL;
@@ -66,7 +66,7 @@ export class ImagesClient {
   ) {}
 
   /** @throws UpstreamError for every failure */
-  async submit(call: WorkCall<ImageRequest>): Promise<MediaDone> {
+  async submit(call: WorkCall<ImageRequest>): Promise<MediaResult> {
     try {
       return await this.memory.hold(call.signal, (reservation) => this.drawn(call, reservation));
     } catch (error) {
@@ -77,7 +77,7 @@ export class ImagesClient {
   private async drawn(
     call: WorkCall<ImageRequest>,
     reservation: MediaReservation,
-  ): Promise<MediaDone> {
+  ): Promise<MediaResult> {
     const { request, upstreamModel, limits, signal } = call;
     const response = await this.transport.call({
       method: 'POST',

@@ -4,13 +4,13 @@ import { unreadable } from '../../upstream-error.js';
 
 /** Types that no vendor uses for media, but a proxy's error page may. */
 const NO_MEDIA = /^(?:application\/(?:json|xml)|text\/)/i;
-/** Compression is never requested, and callers would not learn of it. */
+/** Encodings that callers do not expect; none is ever requested. */
 const COMPRESSED = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
 /**
  * Checks that an answer has the requested type before its bytes are passed on.
  *
- * @param what the expected type, for the error
+ * @param what expected type, for the error
  * @throws UpstreamError `unreadable` for another one, whose connection is closed
  */
 export function assertMedia(response: UpstreamResponse, what: 'audio' | 'video'): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { sourceOf } from '../../../../test/support/artifact-bytes.js';
 import { Canceller } from '../../../canonical/cancel-signal.js';
-import type { MediaDone } from '../../media-work.js';
+import type { MediaResult } from '../../media-work.js';
 import { MediaMemory } from './media-memory.js';
 
 const SMALL = 16 * 1024 * 1024;
@@ -10,7 +10,7 @@ describe(MediaMemory.name, () => {
   const nobody = new Canceller();
 
   /** Reserves memory and returns two files. */
-  const make = (memory: MediaMemory, bytes: number, signal = nobody): Promise<MediaDone> =>
+  const make = (memory: MediaMemory, bytes: number, signal = nobody): Promise<MediaResult> =>
     memory.hold(signal, async (reservation) => {
       await reservation.take(bytes);
       const file = () => ({ contentType: 'image/png', bytes: sourceOf(Buffer.from('a')) });

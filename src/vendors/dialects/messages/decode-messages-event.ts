@@ -41,7 +41,7 @@ export class MessagesEventDecoder {
   /** Texts next to the tool that carries the answer; they are the answer only if it is not called. */
   private readonly heldTexts: string[] = [];
 
-  /** Whether the stop reason has arrived. */
+  /** True once the stop reason has arrived. */
   hasFinished = false;
   isDone = false;
 

@@ -2,6 +2,7 @@ import type { UpstreamCall } from '../../upstream.js';
 import { unsupported } from '../../upstream-error.js';
 import { encodeMessagesRequest } from './encode-messages-request.js';
 import type { MessagesVendor } from './messages-vendor.js';
+import { membersSent, samplingSent } from '../../../canonical/prompt-field-table.js';
 import { searchesWithin, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
@@ -11,17 +12,9 @@ import { readThinkingBlock } from './thinking-blocks.js';
 
 /** Fields that only affect the answer; the counting endpoint rejects them. */
 const ANSWER_FIELDS = [
-  'max_tokens',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'metadata',
-  'service_tier',
-  'container',
-  'inference_geo',
-] as const;
+  ...['max_tokens', 'stream', 'metadata', 'service_tier', 'container', 'inference_geo'],
+  ...membersSent('messages', samplingSent('messages')),
+];
 
 /** Differences between vendors of this dialect outside the common body. */
 interface MessagesEnvelope {

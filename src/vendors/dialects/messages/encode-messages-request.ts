@@ -1,9 +1,6 @@
 import type { CanonicalPrompt } from '../../../canonical/canonical-request.js';
-import {
-  fieldName,
-  unsupportedFields,
-  type PromptField,
-} from '../../../canonical/prompt-fields.js';
+import { fieldsSent, type PromptField } from '../../../canonical/prompt-field-table.js';
+import { fieldName, unsupportedFields } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
 import type { UpstreamCall } from '../../upstream.js';
@@ -21,18 +18,7 @@ import { createHash } from 'node:crypto';
 /** Excludes e-mail addresses, phone numbers and long texts, which the vendor rejects. */
 const OPAQUE = /^(?=.*[A-Za-z])[\w.:-]{1,128}$/;
 
-/** Fields that the dialect supports, though not on every model. */
-const SUPPORTED: ReadonlySet<PromptField> = new Set<PromptField>([
-  'temperature',
-  'topP',
-  'topK',
-  'stop',
-  'toolChoice',
-  'parallelToolCalls',
-  'responseFormat',
-  'reasoning',
-  'endUser',
-]);
+const SUPPORTED = new Set(fieldsSent('messages'));
 
 /** The parts of a call that its encoding depends on. */
 type MessagesCall = Pick<UpstreamCall, 'request' | 'maxOutputTokens'>;

@@ -1,7 +1,12 @@
-import type { ReasoningControl, SamplingParameters } from '../../../canonical/canonical-request.js';
+import type { ReasoningControl } from '../../../canonical/canonical-request.js';
+import {
+  samplingEncoder,
+  type SamplingField,
+  type SamplingParameters,
+} from '../../../canonical/prompt-field-table.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
-import type { PromptField } from '../../../canonical/prompt-fields.js';
 
 /** The vendor's range is half of the chat dialect's; 1 is the model's default in both. */
 const MAX_TEMPERATURE = 1;
@@ -14,7 +19,7 @@ export interface MessagesThinking {
   thinking?: object;
   /** `output_config.effort` */
   effort?: string;
-  /** Whether thinking is on, which excludes some other controls. */
+  /** True when thinking is on, which excludes some other controls. */
   isOn: boolean;
   dropped: string[];
 }
@@ -25,9 +30,9 @@ interface ThinkingCircumstances {
   name: string;
   /** `max_tokens`, which includes thinking. */
   maxTokens: number;
-  /** Whether the answer must be a tool call. */
+  /** True when the answer must be a tool call. */
   isForced: boolean;
-  /** Whether the last assistant turn is continued without its initial reasoning. */
+  /** True when the last assistant turn is continued without its initial reasoning. */
   lacksReasoning: boolean;
 }
 
@@ -81,7 +86,7 @@ function turnOff(traits: MessagesModelTraits, name: string): MessagesThinking {
   return { ...OFF, ...(lowest !== undefined && { effort: lowest }), dropped: [name] };
 }
 
-/** Returns the effort itself, else the next lower one that the model supports, else its lowest. */
+/** Returns the effort, or the next lower one that the model supports, or its lowest. */
 function nearestEffort(effort: string, efforts: readonly string[]): string {
   const wanted = EFFORTS.indexOf(effort);
   return efforts.findLast((known) => EFFORTS.indexOf(known) <= wanted) ?? efforts[0] ?? effort;
@@ -113,9 +118,11 @@ function withBudget(
 }
 
 interface MessagesSampling {
-  fields: { temperature?: number; top_p?: number; top_k?: number; stop_sequences?: string[] };
-  dropped: PromptField[];
+  fields: JsonObject;
+  dropped: SamplingField[];
 }
+
+const encodeAccepted = samplingEncoder('messages');
 
 /**
  * Encodes sampling parameters. Values that the vendor would reject are dropped and reported, never
@@ -125,32 +132,32 @@ interface MessagesSampling {
  * @throws UpstreamError `unsupported` for a stop sequence of white space
  */
 export function encodeSampling(
-  { temperature, topP, topK, stop }: SamplingParameters,
+  { temperature, topP, topK, stop, ...others }: SamplingParameters,
   traits: MessagesModelTraits,
   isThinking: boolean,
   stopName: string,
 ): MessagesSampling {
-  const fields: MessagesSampling['fields'] = {};
-  const dropped: PromptField[] = [];
+  const accepted: SamplingParameters = others;
+  const dropped: SamplingField[] = [];
   const isFree = traits.sampling && !isThinking;
 
   if (temperature !== undefined && temperature !== 1) {
-    if (isFree && temperature <= MAX_TEMPERATURE) fields.temperature = temperature;
+    if (isFree && temperature <= MAX_TEMPERATURE) accepted.temperature = temperature;
     else dropped.push('temperature');
   }
   if (topP !== undefined && topP !== 1) {
     const isTaken = traits.sampling && (!isThinking || topP >= MIN_THINKING_TOP_P);
-    const isAlone = fields.temperature === undefined || traits.temperatureWithTopP;
-    if (isTaken && isAlone) fields.top_p = topP;
+    const isAlone = accepted.temperature === undefined || traits.temperatureWithTopP;
+    if (isTaken && isAlone) accepted.topP = topP;
     else dropped.push('topP');
   }
   if (topK !== undefined) {
-    if (isFree) fields.top_k = topK;
+    if (isFree) accepted.topK = topK;
     else dropped.push('topK');
   }
   const stops = readStops(stop, stopName);
-  if (stops.length > 0) fields.stop_sequences = stops;
-  return { fields, dropped };
+  if (stops.length > 0) accepted.stop = stops;
+  return { fields: encodeAccepted(accepted), dropped };
 }
 
 /** Skips empty sequences, which never match. The vendor does not support white space. */

@@ -24,7 +24,7 @@ export interface MessagesTools {
   jsonTool: string | undefined;
   /** A sentence for the system prompt that asks for JSON when nothing else can. */
   jsonInstruction: string | undefined;
-  /** Whether the answer must be a tool call, which excludes thinking. */
+  /** True when the answer must be a tool call, which excludes thinking. */
   isForced: boolean;
   dropped: string[];
 }

@@ -36,7 +36,7 @@ export interface ResponsesServer {
   authorization: Record<string, string>;
   /** Redacted even when the server echoes it. */
   apiKey: string | undefined;
-  /** Whether to drop undocumented fields; false by default. */
+  /** Drops undocumented fields; false by default. */
   knownFieldsOnly?: boolean | undefined;
 }
 
