@@ -27,7 +27,7 @@ const FIRST = 'Begin your reply with exactly the following characters, and go on
  *
  * @param isPrefilled whether the model continues an assistant turn by itself; others get an
  * instruction
- * @param saidTokens part of the caller's output limit that is used up
+ * @param usedOutputTokens part of the caller's output limit that is used up
  */
 export function continuedRequest(
   request: CanonicalRequest,
