@@ -228,9 +228,9 @@ describe('a schema newer than the code', () => {
       const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] };
       expect((await gateway.post('/v1/chat/completions', body)).status).toBe(200);
 
-      const remedy = `a migration that this version does not know, the last of them ${NEWER}. Start version 99.1.0`;
+      const remedy = new RegExp(`${NEWER}\\. Start version 99\\.1\\.0`);
       await expect(boot()).rejects.toThrow(remedy);
-      expect(await rotate({ GATEWAY_SECRET: OWN })).toContain(remedy);
+      expect(await rotate({ GATEWAY_SECRET: OWN })).toMatch(remedy);
     } finally {
       await own.database.query('DELETE FROM migrations WHERE name = $1', [NEWER]);
     }
