@@ -24,6 +24,8 @@ export class SlotGroup {
   mayHaveMore = false;
   /** Timers that will wake this group. */
   alarms = 0;
+  /** Keys that return after a delay, with their times on the clock of `performance.now()`. */
+  readonly later = new Map<string, number>();
   private readonly waiting: FairQueue<string>;
   private readonly running = new Set<string>();
   private failuresInRow = 0;
@@ -123,6 +125,7 @@ export interface Place {
  */
 export class WorkSlots {
   private readonly groups = new Map<string, SlotGroup>();
+  /** By key and group: a row that moves on may still wait in its former group. */
   private readonly runs = new Map<string, Promise<void>>();
   private readonly crowdedOut = new Set<SlotGroup>();
   private heldBytes = 0;
@@ -146,12 +149,16 @@ export class WorkSlots {
     if (mayHaveMore) group.mayHaveMore = true;
     group.add(id, owner);
     this.pump(group);
-    await this.runs.get(id);
+    await this.runs.get(`${id} ${name}`);
   }
 
   /** Runs a key after a delay, during which it is in no group. */
   addLater(group: SlotGroup, id: string, delayMs: number): void {
-    this.wake(group, delayMs, () => group.add(id));
+    group.later.set(id, performance.now() + delayMs);
+    this.wake(group, delayMs, () => {
+      group.later.delete(id);
+      group.add(id);
+    });
   }
 
   /** Starts nothing further and waits for running work. */
@@ -173,11 +180,12 @@ export class WorkSlots {
       }
       const id = group.take();
       if (id === undefined) break;
+      const key = `${id} ${group.name}`;
       const run = this.start(group, id).finally(() => {
-        this.runs.delete(id);
+        this.runs.delete(key);
         this.pass(group);
       });
-      this.runs.set(id, run);
+      this.runs.set(key, run);
     }
     if (group.isIdle && this.groups.get(group.name) === group) this.groups.delete(group.name);
   }

@@ -14,7 +14,11 @@ const POLICY: WorkPolicy = {
 };
 
 /** A topic whose runs end when the test says so. Every row is due. */
-function world({ policy = {}, hasClaim = true }: { policy?: object; hasClaim?: boolean } = {}) {
+function world({
+  policy = {},
+  hasClaim = true,
+  hasMore = false,
+}: { policy?: object; hasClaim?: boolean; hasMore?: boolean } = {}) {
   const running = new Map<string, { lease: Lease; end: (outcome: RunOutcome) => void }>();
   const handler = {
     place: jest.fn((id: string) =>
@@ -34,14 +38,20 @@ function world({ policy = {}, hasClaim = true }: { policy?: object; hasClaim?: b
     leavesAtOnce: jest.fn((_row: Claim) => false),
     takeLost: jest.fn((_limit: number) => Promise.resolve<string[]>([])),
   };
+  const findDue = jest.fn((_group: string, _limit: number) => Promise.resolve<string[]>([]));
   const wake = jest.fn((_topic: string, _id: string, _options: object) => Promise.resolve());
   const queue = { wake } as unknown as WorkQueue;
-  const topic = new WorkTopic('test', handler, { ...POLICY, ...policy }, queue);
+  const topic = new WorkTopic(
+    'test',
+    hasMore ? { ...handler, findDue } : handler,
+    { ...POLICY, ...policy },
+    queue,
+  );
   const offer = async (...ids: string[]): Promise<void> => {
     for (const id of ids) void topic.offer(id);
     await settle();
   };
-  return { topic, handler, wake, running, offer };
+  return { topic, handler, findDue, wake, running, offer };
 }
 
 /** Runs pending work without advancing time. */
@@ -116,6 +126,27 @@ describe(WorkTopic.name, () => {
     expect(handler.place).toHaveBeenCalledTimes(2);
   });
 
+  it('remembers rows that arrive while it looks for more', async () => {
+    const { handler, findDue, running, offer } = world({
+      hasMore: true,
+      policy: { slots: { ...POLICY.slots, perGroup: 1, waiting: 1 } },
+    });
+    handler.place.mockResolvedValue({ group: 'one' });
+    await offer('a', 'b', 'c');
+    running.get('a')!.end({});
+    await settle();
+    let find: (due: string[]) => void = () => undefined;
+    findDue.mockReturnValueOnce(new Promise((resolve) => (find = resolve)));
+    running.get('b')!.end({});
+    await settle();
+    await offer('d', 'e');
+    find([]);
+    await settle();
+    running.get('d')!.end({});
+    await settle();
+    expect(findDue).toHaveBeenCalledTimes(2);
+  });
+
   it('tolerates outages of the queue and the database, since the sweep finds the row', async () => {
     const { topic, handler, wake, offer } = world();
     handler.place.mockRejectedValueOnce(new Error('away'));
@@ -170,6 +201,56 @@ describe(WorkTopic.name, () => {
       expect(running.get('a')!.lease.signal.aborted).toBe(true);
       expect(handler.release.mock.calls).toEqual([[[{ id: 'a' }], 0, false]]);
       expect(wake.mock.calls).toEqual([['jobs', 'a', {}]]);
+    });
+
+    it('hands over timers of a group', async () => {
+      const { topic, wake, running, offer } = world();
+      await offer('a');
+      running.get('a')!.end({ afterMs: 60_000, isSamePlace: true });
+      await settle();
+      await topic.drain(0);
+      expect(wake.mock.calls).toEqual([['jobs', 'a', { delayMs: 60_025 }]]);
+    });
+
+    it('hands over once', async () => {
+      const { topic, wake, offer } = world();
+      await offer('a', 'b', 'c');
+      void topic.drain(5_000);
+      await settle();
+      const stopping = topic.stop();
+      await settle();
+      await stopping;
+      expect(wake.mock.calls.filter(([, id]) => id === 'c')).toHaveLength(1);
+    });
+
+    it('hands over a row that is being placed', async () => {
+      const { topic, handler, wake, offer } = world();
+      let place: (place: { group: string }) => void = () => undefined;
+      handler.place.mockReturnValueOnce(new Promise((resolve) => (place = resolve)));
+      await offer('a');
+      void topic.drain(5_000);
+      place({ group: 'one' });
+      await settle();
+      expect(wake.mock.calls).toEqual([['jobs', 'a', {}]]);
+    });
+
+    it('waits for a run whose row also waited in its former group', async () => {
+      const { topic, handler, running, offer } = world({
+        policy: { slots: { ...POLICY.slots, perGroup: 1 } },
+      });
+      await offer('b', 'a');
+      handler.place.mockResolvedValue({ group: 'two' });
+      await offer('a');
+      handler.claim.mockResolvedValueOnce(undefined);
+      running.get('b')!.end({});
+      await settle();
+      let isOver = false;
+      void topic.drain(5_000).then(() => (isOver = true));
+      await settle();
+      expect(isOver).toBe(false);
+      running.get('a')!.end({});
+      await settle();
+      expect(isOver).toBe(true);
     });
 
     it('leaves runs whose outcome is in doubt to their lease', async () => {
