@@ -234,8 +234,13 @@ export class WorkTopic<Row extends Claim = Claim> {
     if (!group.mayHaveMore || !group.isHungry || this.isStopping) return;
     // Cleared first, because rows may arrive during the query.
     group.mayHaveMore = false;
-    const due = (await this.handler.findDue?.(group.name, MAX_DUE)) ?? [];
-    if (due.length === MAX_DUE) group.mayHaveMore = true;
-    for (const id of due) group.add(id);
+    try {
+      const due = (await this.handler.findDue?.(group.name, MAX_DUE)) ?? [];
+      if (due.length === MAX_DUE) group.mayHaveMore = true;
+      for (const id of due) group.add(id);
+    } catch (error) {
+      group.mayHaveMore = true;
+      throw error;
+    }
   }
 }
