@@ -27,7 +27,8 @@ export class SlotGroup {
   /** Keys that return after a delay, with their times on the clock of `performance.now()`. */
   readonly later = new Map<string, number>();
   private readonly waiting: FairQueue<string>;
-  private readonly running = new Set<string>();
+  /** Owners by key. */
+  private readonly running = new Map<string, string>();
   private failuresInRow = 0;
   /** On the clock of `performance.now()`. */
   private restsUntilMs = 0;
@@ -58,12 +59,21 @@ export class SlotGroup {
     if (!this.waiting.add(owner, id)) this.mayHaveMore = true;
   }
 
+  /** Returns the owner of a running key. */
+  ownerOf(id: string): string | undefined {
+    return this.running.get(id);
+  }
+
   /** Returns the next key, if it may start now. */
   take(): string | undefined {
     if (this.running.size >= (this.restMs > 0 ? 1 : this.limits.perGroup)) return undefined;
     if (performance.now() < this.restsUntilMs) return undefined;
-    const id = this.waiting.take();
-    if (id !== undefined) this.running.add(id);
+    let owner = '';
+    const id = this.waiting.take((next) => {
+      owner = next;
+      return true;
+    });
+    if (id !== undefined) this.running.set(id, owner);
     return id;
   }
 
@@ -152,12 +162,13 @@ export class WorkSlots {
     await this.runs.get(`${id} ${name}`);
   }
 
-  /** Runs a key after a delay, during which it is in no group. */
+  /** Runs a running key again after a delay, for the same owner. */
   addLater(group: SlotGroup, id: string, delayMs: number): void {
+    const owner = group.ownerOf(id);
     group.later.set(id, performance.now() + delayMs);
     this.wake(group, delayMs, () => {
       group.later.delete(id);
-      group.add(id);
+      group.add(id, owner);
     });
   }
 

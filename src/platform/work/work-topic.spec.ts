@@ -105,6 +105,21 @@ describe(WorkTopic.name, () => {
     expect(wake).not.toHaveBeenCalled();
   });
 
+  it('returns rows of a group to their owners', async () => {
+    const { running, offer } = world({ policy: { slots: { ...POLICY.slots, perGroup: 1 } } });
+    await offer('a1');
+    running.get('a1')!.end({ afterMs: 1_000, isSamePlace: true });
+    await settle();
+    await offer('c1', 'a2', 'a3');
+    await jest.advanceTimersByTimeAsync(1_025);
+    await offer('b1');
+    for (const id of ['c1', 'a2', 'b1', 'a3']) {
+      expect([...running.keys()].at(-1)).toBe(id);
+      running.get(id)!.end({});
+      await settle();
+    }
+  });
+
   it('releases the row of a run that throws, and returns after a pause', async () => {
     const { handler, offer } = world();
     handler.run.mockRejectedValueOnce(new Error('broken'));
@@ -203,24 +218,21 @@ describe(WorkTopic.name, () => {
       expect(wake.mock.calls).toEqual([['jobs', 'a', {}]]);
     });
 
-    it('hands over timers of a group', async () => {
+    it('hands over timers and waiting rows of a group once', async () => {
       const { topic, wake, running, offer } = world();
       await offer('a');
       running.get('a')!.end({ afterMs: 60_000, isSamePlace: true });
       await settle();
-      await topic.drain(0);
-      expect(wake.mock.calls).toEqual([['jobs', 'a', { delayMs: 60_025 }]]);
-    });
-
-    it('hands over once', async () => {
-      const { topic, wake, offer } = world();
-      await offer('a', 'b', 'c');
+      await offer('b', 'c', 'd');
       void topic.drain(5_000);
-      await settle();
-      const stopping = topic.stop();
-      await settle();
-      await stopping;
-      expect(wake.mock.calls.filter(([, id]) => id === 'c')).toHaveLength(1);
+      void topic.stop();
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(wake.mock.calls).toEqual([
+        ['jobs', 'd', {}],
+        ['jobs', 'a', { delayMs: 60_025 }],
+        ['jobs', 'b', {}],
+        ['jobs', 'c', {}],
+      ]);
     });
 
     it('hands over a row that is being placed', async () => {
