@@ -14,19 +14,13 @@ const POLICY: WorkPolicy = {
 };
 
 /** A topic whose runs end when the test says so. Every row is due. */
-function world({
-  policy = {},
-  hasClaim = true,
-  hasMore = false,
-}: { policy?: object; hasClaim?: boolean; hasMore?: boolean } = {}) {
+function world({ policy = {}, hasMore = false }: { policy?: object; hasMore?: boolean } = {}) {
   const running = new Map<string, { lease: Lease; end: (outcome: RunOutcome) => void }>();
   const handler = {
     place: jest.fn((id: string) =>
       Promise.resolve({ group: 'one', owner: id[0]! } as { group: string } | undefined),
     ),
-    claim: jest.fn((id: string): Promise<Claim | undefined> =>
-      Promise.resolve(hasClaim ? { id } : undefined),
-    ),
+    claim: jest.fn((id: string): Promise<Claim | undefined> => Promise.resolve({ id })),
     renew: jest.fn(() => Promise.resolve(true)),
     run: jest.fn(
       ({ id }: Claim, lease: Lease) =>
