@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { limitedSubject } from '../../canonical/limits.js';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
+import { boundedCache } from '../../platform/memory/bounded-cache.js';
 import type { ApiKeyLookup } from './api-key-lookup.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { apiKeyStatus, type ApiKeyStatus } from './api-key.entity.js';
@@ -41,8 +42,8 @@ const MAX_UNKNOWN = 10_000;
 export class KeyDirectory {
   /** By hash. */
   private readonly keys: FreshDirectory<KnownKey>;
-  /** By hash, oldest first. */
-  private readonly unknown = new Map<string, UnknownKey>();
+  /** By hash. */
+  private readonly unknown = boundedCache<string, UnknownKey>(MAX_UNKNOWN);
 
   constructor(apiKeys: ApiKeyRepository) {
     this.keys = new FreshDirectory<KnownKey>({
@@ -80,7 +81,7 @@ export class KeyDirectory {
   }
 
   private isUnknown(hash: string): boolean {
-    const unknown = this.unknown.get(hash);
+    const unknown = this.unknown.peek(hash);
     if (!unknown || performance.now() - unknown.sinceMs < UNKNOWN_FOR_MS) {
       return unknown !== undefined && unknown.lookups >= MAX_FAILED_LOOKUPS;
     }
@@ -89,12 +90,8 @@ export class KeyDirectory {
   }
 
   private rememberUnknown(hash: string, sinceMs: number): void {
-    const lookups = (this.unknown.get(hash)?.lookups ?? 0) + 1;
-    this.unknown.delete(hash);
+    const lookups = (this.unknown.peek(hash)?.lookups ?? 0) + 1;
     this.unknown.set(hash, { sinceMs, lookups });
-    if (this.unknown.size <= MAX_UNKNOWN) return;
-    const [oldest] = this.unknown.keys();
-    if (oldest !== undefined) this.unknown.delete(oldest);
   }
 }
 

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
+import { boundedCache } from '../../platform/memory/bounded-cache.js';
 import { ClientNetworks, type Addressed } from './client-networks.js';
 import { WINDOW_MS } from './rate-limit-decisions.js';
 
 /** Requests without a valid key that one address may send per minute before it gets 429. */
 const MAX_WRONG_KEYS = 100;
-/** Beyond this, the oldest address is forgotten. */
+/** Beyond this, the address whose latest wrong key is oldest is forgotten. */
 const MAX_ADDRESSES = 50_000;
 
 /**
@@ -15,7 +16,7 @@ const MAX_ADDRESSES = 50_000;
 @Injectable()
 export class WrongKeys {
   private window = 0;
-  private counts = new Map<string, number>();
+  private readonly counts = boundedCache<string, number>(MAX_ADDRESSES);
 
   constructor(private readonly networks: ClientNetworks) {}
 
@@ -24,25 +25,21 @@ export class WrongKeys {
     const counts = this.countsOfNow();
     const address = this.networks.of(request);
     const count = (counts.get(address) ?? 0) + 1;
-    if (count === 1 && counts.size >= MAX_ADDRESSES) {
-      const [oldest] = counts.keys();
-      if (oldest !== undefined) counts.delete(oldest);
-    }
     counts.set(address, count);
     if (count > MAX_WRONG_KEYS) throw tooMany();
   }
 
   /** Checks the limit before expensive work. @throws RateLimitError when it is used up */
   refuseMany(request: Addressed): void {
-    const count = this.countsOfNow().get(this.networks.of(request)) ?? 0;
+    const count = this.countsOfNow().peek(this.networks.of(request)) ?? 0;
     if (count >= MAX_WRONG_KEYS) throw tooMany();
   }
 
-  private countsOfNow(): Map<string, number> {
+  private countsOfNow(): typeof this.counts {
     const window = Math.floor(Date.now() / WINDOW_MS);
     if (window !== this.window) {
       this.window = window;
-      this.counts = new Map();
+      this.counts.clear();
     }
     return this.counts;
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { boundedCache } from '../../platform/memory/bounded-cache.js';
 import { DeliveryRepository } from './delivery.repository.js';
 import type { RenderOptions } from './render-batch.js';
 import { fromStored } from './trace-batch.js';
@@ -12,7 +13,7 @@ const KEPT_FOR_MS = 5_000;
  */
 @Injectable()
 export class RenderedBatches {
-  private readonly kept = new Map<string, Promise<Buffer>>();
+  private readonly kept = boundedCache<string, Promise<Buffer>>(MAX_KEPT);
   private forgetting: NodeJS.Timeout | undefined;
 
   constructor(private readonly deliveries: DeliveryRepository) {}
@@ -28,10 +29,6 @@ export class RenderedBatches {
     const rendered = this.render(batchId, options);
     this.kept.set(key, rendered);
     rendered.catch(() => this.kept.delete(key));
-    if (this.kept.size > MAX_KEPT) {
-      const [oldest] = this.kept.keys();
-      if (oldest !== undefined) this.kept.delete(oldest);
-    }
     this.forgetting ??= setTimeout(() => {
       this.forgetting = undefined;
       this.kept.clear();

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { processorMsOf } from '../../../test/support/processor-ms.js';
 import { IntegerField, MapField, StringField } from './field.decorators.js';
-import { ObjectListField, StringListField, VariantListField } from './nested-field.decorators.js';
+import {
+  IntegerListField,
+  ObjectListField,
+  StringListField,
+  VariantListField,
+} from './nested-field.decorators.js';
 import { StrictValidationPipe } from './strict-validation.pipe.js';
 
 class LinkDto {
@@ -27,6 +32,9 @@ class NoteDto {
   @StringListField({ optional: true, namesItem: true, item: { minLength: 1, maxLength: 2 } })
   words?: string[];
 
+  @IntegerListField({ minimum: 0, maximum: 1_000_000 }, { optional: true, uniqueItems: true })
+  numbers?: number[];
+
   @VariantListField('type', { link: LinkDto, text: TextDto }, { optional: true })
   parts?: (LinkDto | TextDto)[];
 }
@@ -48,6 +56,8 @@ describe(StrictValidationPipe.name, () => {
     ['a field that it does not have', { name: 'a', other: 1 }],
     ['a field of an odd name', JSON.parse('{"name":"a","__proto__":{}}')],
     ['the same further in', JSON.parse('{"name":"a","labels":{"b":[{"constructor":1}]}}')],
+    ['a field named like a method of objects', { name: 'a', hasOwnProperty: 1 }],
+    ['the same in a nested object', { name: 'a', links: [{ to: 1, isPrototypeOf: 1 }] }],
     ['many fields that it does not have', { name: 'a', ...manyMembers }],
     ['an array in place of a text', { name: Array.from({ length: 2_000_000 }, () => 1) }],
   ])('refuses %s', async (_, body) => {
@@ -80,6 +90,16 @@ describe(StrictValidationPipe.name, () => {
     const links = Array.from({ length: 300_000 }, () => ({}));
     const tookMs = await processorMsOf(() =>
       expect(read({ name: 'a', links })).rejects.toMatchObject({ param: 'links' }),
+    );
+    expect(tookMs).toBeLessThan(4_000);
+  });
+
+  it('finds a repeated item in linear time', async () => {
+    const numbers = Array.from({ length: 300_000 }, (_, i) => i);
+    const tookMs = await processorMsOf(() =>
+      expect(read({ name: 'a', numbers: [...numbers, 7] })).rejects.toMatchObject({
+        message: '`numbers` must be an array of different integers from 0 to 1000000.',
+      }),
     );
     expect(tookMs).toBeLessThan(4_000);
   });

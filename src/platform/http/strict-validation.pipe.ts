@@ -3,8 +3,11 @@ import { validate, validateSync, type ValidationError } from 'class-validator';
 import { toDto } from './nested-field.decorators.js';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 
-/** Names that class-transformer drops silently at any depth, so that DTOs never see them. */
-const PASSED_OVER = ['__proto__', 'constructor', 'prototype'];
+/**
+ * Names that every object inherits. class-transformer drops some silently, and class-validator takes others, such as
+ * `hasOwnProperty`, for declared fields.
+ */
+const PASSED_OVER = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'];
 
 /** How much of a field's name, which the caller may have made up, errors repeat. */
 const MAX_NAME_LENGTH = 100;

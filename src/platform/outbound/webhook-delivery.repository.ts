@@ -12,6 +12,8 @@ export interface TakenWebhook extends TakenDelivery {
   readonly body: string;
 }
 
+type DueWebhook = Pick<TakenWebhook, 'url' | 'tenantId'>;
+
 /** Stores webhook deliveries. */
 @Injectable()
 export class WebhookDeliveryRepository extends DeliveryRows {
@@ -41,14 +43,14 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     return rows;
   }
 
-  /** Returns its URL; undefined when nothing is due. */
-  async urlOfDue(id: string): Promise<string | undefined> {
-    const { rows } = await this.database.query<{ url: string }>(
-      `SELECT url FROM webhook_deliveries
+  /** Returns its receiver and tenant; undefined when nothing is due. */
+  async receiverOfDue(id: string): Promise<DueWebhook | undefined> {
+    const { rows } = await this.database.query<DueWebhook>(
+      `SELECT url, tenant_id AS "tenantId" FROM webhook_deliveries
         WHERE id = $1 AND state = 'pending' AND next_attempt_at <= now()`,
       [id],
     );
-    return rows[0]?.url;
+    return rows[0];
   }
 
   /** Claims it for the lease; undefined when it is claimed elsewhere, not due, or done. */

@@ -65,8 +65,10 @@ export class WebhookWorker extends DeliveryHandler<TakenWebhook> {
   }
 
   async place(id: string): Promise<Place | undefined> {
-    const url = await this.deliveries.urlOfDue(id);
-    return url === undefined ? undefined : { group: URL.canParse(url) ? new URL(url).origin : url };
+    const due = await this.deliveries.receiverOfDue(id);
+    if (!due) return undefined;
+    const { url, tenantId: owner } = due;
+    return { group: URL.canParse(url) ? new URL(url).origin : url, owner };
   }
 
   claim(id: string): Promise<TakenWebhook | undefined> {

@@ -24,8 +24,11 @@ export class SlotGroup {
   mayHaveMore = false;
   /** Timers that will wake this group. */
   alarms = 0;
+  /** Keys that return after a delay, with their times on the clock of `performance.now()`. */
+  readonly later = new Map<string, number>();
   private readonly waiting: FairQueue<string>;
-  private readonly running = new Set<string>();
+  /** Owners by key. */
+  private readonly running = new Map<string, string>();
   private failuresInRow = 0;
   /** On the clock of `performance.now()`. */
   private restsUntilMs = 0;
@@ -56,12 +59,21 @@ export class SlotGroup {
     if (!this.waiting.add(owner, id)) this.mayHaveMore = true;
   }
 
+  /** Returns the owner of a running key. */
+  ownerOf(id: string): string | undefined {
+    return this.running.get(id);
+  }
+
   /** Returns the next key, if it may start now. */
   take(): string | undefined {
     if (this.running.size >= (this.restMs > 0 ? 1 : this.limits.perGroup)) return undefined;
     if (performance.now() < this.restsUntilMs) return undefined;
-    const id = this.waiting.take();
-    if (id !== undefined) this.running.add(id);
+    let owner = '';
+    const id = this.waiting.take((next) => {
+      owner = next;
+      return true;
+    });
+    if (id !== undefined) this.running.set(id, owner);
     return id;
   }
 
@@ -123,6 +135,7 @@ export interface Place {
  */
 export class WorkSlots {
   private readonly groups = new Map<string, SlotGroup>();
+  /** By key and group: a row that moves on may still wait in its former group. */
   private readonly runs = new Map<string, Promise<void>>();
   private readonly crowdedOut = new Set<SlotGroup>();
   private heldBytes = 0;
@@ -146,12 +159,17 @@ export class WorkSlots {
     if (mayHaveMore) group.mayHaveMore = true;
     group.add(id, owner);
     this.pump(group);
-    await this.runs.get(id);
+    await this.runs.get(`${id} ${name}`);
   }
 
-  /** Runs a key after a delay, during which it is in no group. */
+  /** Runs a running key again after a delay, for the same owner. */
   addLater(group: SlotGroup, id: string, delayMs: number): void {
-    this.wake(group, delayMs, () => group.add(id));
+    const owner = group.ownerOf(id);
+    group.later.set(id, performance.now() + delayMs);
+    this.wake(group, delayMs, () => {
+      group.later.delete(id);
+      group.add(id, owner);
+    });
   }
 
   /** Starts nothing further and waits for running work. */
@@ -173,11 +191,12 @@ export class WorkSlots {
       }
       const id = group.take();
       if (id === undefined) break;
+      const key = `${id} ${group.name}`;
       const run = this.start(group, id).finally(() => {
-        this.runs.delete(id);
+        this.runs.delete(key);
         this.pass(group);
       });
-      this.runs.set(id, run);
+      this.runs.set(key, run);
     }
     if (group.isIdle && this.groups.get(group.name) === group) this.groups.delete(group.name);
   }

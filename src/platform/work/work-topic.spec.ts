@@ -14,15 +14,13 @@ const POLICY: WorkPolicy = {
 };
 
 /** A topic whose runs end when the test says so. Every row is due. */
-function world({ policy = {}, hasClaim = true }: { policy?: object; hasClaim?: boolean } = {}) {
+function world({ policy = {}, hasMore = false }: { policy?: object; hasMore?: boolean } = {}) {
   const running = new Map<string, { lease: Lease; end: (outcome: RunOutcome) => void }>();
   const handler = {
     place: jest.fn((id: string) =>
       Promise.resolve({ group: 'one', owner: id[0]! } as { group: string } | undefined),
     ),
-    claim: jest.fn((id: string): Promise<Claim | undefined> =>
-      Promise.resolve(hasClaim ? { id } : undefined),
-    ),
+    claim: jest.fn((id: string): Promise<Claim | undefined> => Promise.resolve({ id })),
     renew: jest.fn(() => Promise.resolve(true)),
     run: jest.fn(
       ({ id }: Claim, lease: Lease) =>
@@ -34,14 +32,20 @@ function world({ policy = {}, hasClaim = true }: { policy?: object; hasClaim?: b
     leavesAtOnce: jest.fn((_row: Claim) => false),
     takeLost: jest.fn((_limit: number) => Promise.resolve<string[]>([])),
   };
+  const findDue = jest.fn((_group: string, _limit: number) => Promise.resolve<string[]>([]));
   const wake = jest.fn((_topic: string, _id: string, _options: object) => Promise.resolve());
   const queue = { wake } as unknown as WorkQueue;
-  const topic = new WorkTopic('test', handler, { ...POLICY, ...policy }, queue);
+  const topic = new WorkTopic(
+    'test',
+    hasMore ? { ...handler, findDue } : handler,
+    { ...POLICY, ...policy },
+    queue,
+  );
   const offer = async (...ids: string[]): Promise<void> => {
     for (const id of ids) void topic.offer(id);
     await settle();
   };
-  return { topic, handler, wake, running, offer };
+  return { topic, handler, findDue, wake, running, offer };
 }
 
 /** Runs pending work without advancing time. */
@@ -95,6 +99,21 @@ describe(WorkTopic.name, () => {
     expect(wake).not.toHaveBeenCalled();
   });
 
+  it('returns rows of a group to their owners', async () => {
+    const { running, offer } = world({ policy: { slots: { ...POLICY.slots, perGroup: 1 } } });
+    await offer('a1');
+    running.get('a1')!.end({ afterMs: 1_000, isSamePlace: true });
+    await settle();
+    await offer('c1', 'a2', 'a3');
+    await jest.advanceTimersByTimeAsync(1_025);
+    await offer('b1');
+    for (const id of ['c1', 'a2', 'b1', 'a3']) {
+      expect([...running.keys()].at(-1)).toBe(id);
+      running.get(id)!.end({});
+      await settle();
+    }
+  });
+
   it('releases the row of a run that throws, and returns after a pause', async () => {
     const { handler, offer } = world();
     handler.run.mockRejectedValueOnce(new Error('broken'));
@@ -114,6 +133,27 @@ describe(WorkTopic.name, () => {
     end({});
     await settle();
     expect(handler.place).toHaveBeenCalledTimes(2);
+  });
+
+  it('remembers rows that arrive while it looks for more', async () => {
+    const { handler, findDue, running, offer } = world({
+      hasMore: true,
+      policy: { slots: { ...POLICY.slots, perGroup: 1, waiting: 1 } },
+    });
+    handler.place.mockResolvedValue({ group: 'one' });
+    await offer('a', 'b', 'c');
+    running.get('a')!.end({});
+    await settle();
+    let find: (due: string[]) => void = () => undefined;
+    findDue.mockReturnValueOnce(new Promise((resolve) => (find = resolve)));
+    running.get('b')!.end({});
+    await settle();
+    await offer('d', 'e');
+    find([]);
+    await settle();
+    running.get('d')!.end({});
+    await settle();
+    expect(findDue).toHaveBeenCalledTimes(2);
   });
 
   it('tolerates outages of the queue and the database, since the sweep finds the row', async () => {
@@ -170,6 +210,53 @@ describe(WorkTopic.name, () => {
       expect(running.get('a')!.lease.signal.aborted).toBe(true);
       expect(handler.release.mock.calls).toEqual([[[{ id: 'a' }], 0, false]]);
       expect(wake.mock.calls).toEqual([['jobs', 'a', {}]]);
+    });
+
+    it('hands over timers and waiting rows of a group once', async () => {
+      const { topic, wake, running, offer } = world();
+      await offer('a');
+      running.get('a')!.end({ afterMs: 60_000, isSamePlace: true });
+      await settle();
+      await offer('b', 'c', 'd');
+      void topic.drain(5_000);
+      void topic.stop();
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(wake.mock.calls).toEqual([
+        ['jobs', 'd', {}],
+        ['jobs', 'a', { delayMs: 60_025 }],
+        ['jobs', 'b', {}],
+        ['jobs', 'c', {}],
+      ]);
+    });
+
+    it('hands over a row that is being placed', async () => {
+      const { topic, handler, wake, offer } = world();
+      let place: (place: { group: string }) => void = () => undefined;
+      handler.place.mockReturnValueOnce(new Promise((resolve) => (place = resolve)));
+      await offer('a');
+      void topic.drain(5_000);
+      place({ group: 'one' });
+      await settle();
+      expect(wake.mock.calls).toEqual([['jobs', 'a', {}]]);
+    });
+
+    it('waits for a run whose row also waited in its former group', async () => {
+      const { topic, handler, running, offer } = world({
+        policy: { slots: { ...POLICY.slots, perGroup: 1 } },
+      });
+      await offer('b', 'a');
+      handler.place.mockResolvedValue({ group: 'two' });
+      await offer('a');
+      handler.claim.mockResolvedValueOnce(undefined);
+      running.get('b')!.end({});
+      await settle();
+      let isOver = false;
+      void topic.drain(5_000).then(() => (isOver = true));
+      await settle();
+      expect(isOver).toBe(false);
+      running.get('a')!.end({});
+      await settle();
+      expect(isOver).toBe(true);
     });
 
     it('leaves runs whose outcome is in doubt to their lease', async () => {

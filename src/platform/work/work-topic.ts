@@ -35,7 +35,7 @@ interface Alarm {
 export class WorkTopic<Row extends Claim = Claim> {
   private readonly logger: Logger;
   private readonly slots: WorkSlots;
-  private readonly running = new Map<string, Running<Row>>();
+  private readonly running = new Set<Running<Row>>();
   private readonly alarms = new Map<string, Alarm>();
   private readonly interrupted: Row[] = [];
   private readonly sweeper = new SweepTimer(
@@ -48,6 +48,7 @@ export class WorkTopic<Row extends Claim = Claim> {
   );
   private isStopping = false;
   private isAtWork = false;
+  private handedOver: Promise<void> | undefined;
 
   constructor(
     name: string,
@@ -81,7 +82,8 @@ export class WorkTopic<Row extends Claim = Claim> {
     try {
       if (this.isStopping) return await this.wake(id);
       const place = await this.handler.place(id);
-      if (place) void this.add(id, place);
+      if (place && this.isStopping) await this.wake(id);
+      else if (place) void this.add(id, place);
     } catch (error) {
       this.logger.warn(`A wake-up was left to the sweep: ${messageOf(error)}`);
     }
@@ -120,18 +122,19 @@ export class WorkTopic<Row extends Claim = Claim> {
   async drain(limitMs: number): Promise<void> {
     this.isStopping = true;
     const ending = Promise.all([this.slots.stop(), this.sweeper.stop(), this.tidier.stop()]);
-    for (const { row, lease } of this.running.values()) {
+    for (const { row, lease } of this.running) {
       lease.isStopping = true;
       if (this.handler.leavesAtOnce?.(row)) lease.abandon();
     }
-    const handedOver = endsWithin(HAND_OVER_LIMIT_MS, this.handOver());
+    this.handedOver ??= this.handOver();
+    const handedOver = endsWithin(HAND_OVER_LIMIT_MS, this.handedOver);
     await Promise.all([endsWithin(limitMs, ending), handedOver]);
   }
 
   /** Ends the runs that are left. */
   async stop(): Promise<void> {
     await this.drain(this.policy.stops === 'after-drain' ? STOP_LIMIT_MS : 0);
-    const left = [...this.running.values()];
+    const left = [...this.running];
     this.running.clear();
     for (const { lease } of left) lease.abandon();
     const rows = [...left.map(({ row }) => row), ...this.interrupted.splice(0)];
@@ -147,17 +150,20 @@ export class WorkTopic<Row extends Claim = Claim> {
   /** Wakes another process for rows that wait here for a slot or for their time. */
   private async handOver(): Promise<void> {
     const nowMs = performance.now();
-    const waiting = this.slots.all.flatMap(({ waitingIds }) =>
-      // A process that is woken for one row of a group takes the others too.
-      this.handler.findDue ? waitingIds.slice(0, 1) : waitingIds,
+    // A process that is woken for one row of a group takes the others too.
+    const most = this.handler.findDue ? 1 : Infinity;
+    const groups = this.slots.all;
+    const waiting = groups.flatMap(({ waitingIds }) => waitingIds.slice(0, most));
+    const later = groups.flatMap((group) =>
+      [...group.later].sort(([, one], [, other]) => one - other).slice(0, most),
     );
-    const alarms = [...this.alarms];
+    for (const { timer } of this.alarms.values()) clearTimeout(timer);
+    for (const [id, { atMs }] of this.alarms) later.push([id, atMs]);
     this.alarms.clear();
-    for (const [, { timer }] of alarms) clearTimeout(timer);
     try {
       await Promise.all([
         ...waiting.map((id) => this.wake(id)),
-        ...alarms.map(([id, { atMs }]) => this.wake(id, Math.ceil(atMs - nowMs))),
+        ...later.map(([id, atMs]) => this.wake(id, Math.ceil(atMs - nowMs))),
       ]);
     } catch (error) {
       this.logger.warn(`Wake-ups were left to the sweep: ${messageOf(error)}`);
@@ -184,7 +190,8 @@ export class WorkTopic<Row extends Claim = Claim> {
     const { handler, policy } = this;
     const renew = handler.renew && (() => handler.renew!(row));
     const lease = new Lease(renew, policy.renewEveryMs);
-    this.running.set(row.id, { row, lease });
+    const running = { row, lease };
+    this.running.add(running);
     try {
       const outcome = await handler.run(row, lease, slot.holds);
       if (outcome.isInterrupted) this.interrupted.push(row);
@@ -199,7 +206,7 @@ export class WorkTopic<Row extends Claim = Claim> {
       return {};
     } finally {
       lease.end();
-      this.running.delete(row.id);
+      this.running.delete(running);
       // Wake-ups of a running key are ignored.
       if (lease.signal.aborted && !this.isStopping) setImmediate(() => void this.offer(row.id));
     }
@@ -225,8 +232,15 @@ export class WorkTopic<Row extends Claim = Claim> {
   /** Takes further due rows of a group whose queue here is empty. */
   private async refill({ group }: SlotRun): Promise<void> {
     if (!group.mayHaveMore || !group.isHungry || this.isStopping) return;
-    const due = (await this.handler.findDue?.(group.name, MAX_DUE)) ?? [];
-    group.mayHaveMore = due.length === MAX_DUE;
-    for (const id of due) group.add(id);
+    // Cleared first, because rows may arrive during the query.
+    group.mayHaveMore = false;
+    try {
+      const due = (await this.handler.findDue?.(group.name, MAX_DUE)) ?? [];
+      if (due.length === MAX_DUE) group.mayHaveMore = true;
+      for (const id of due) group.add(id);
+    } catch (error) {
+      group.mayHaveMore = true;
+      throw error;
+    }
   }
 }
