@@ -855,7 +855,7 @@ describe('/v1/admin/config', () => {
       [
         'a name of an object’s property as a setting',
         entry('vertex', { base_url: LOCAL, settings: { location: 'a', toString: 'b' } }),
-        '',
+        'provider.settings.toString',
       ],
       ['null for accounts', entry('mine2', { base_url: LOCAL, accounts: null }), 'accounts'],
       [
@@ -883,7 +883,9 @@ describe('/v1/admin/config', () => {
     ])('rejects %s, dry run or not, and keeps serving', async (_name, provider, field) => {
       const number = await latest();
       const { id } = provider as { id: string };
-      const param = `providers.${id}${field && `.${field}`}`;
+      const param = field.startsWith('provider.')
+        ? field
+        : `providers.${id}${field && `.${field}`}`;
       for (const more of [{ dry_run: true }, {}]) {
         const answer = await call('PUT', `/providers/${id}`, { provider, ...more });
         expect([answer.status, answer.body.error?.param]).toEqual([400, param]);
