@@ -24,7 +24,7 @@ import { TenantsModule } from '../core/tenants/tenants.module.js';
 import { ProvidersModule } from '../features/providers/providers.module.js';
 import { ServiceStopModule } from '../platform/time/service-stop.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
-import { WorkModule } from '../platform/work/work.module.js';
+import { WorkModule } from '../platform/durable-work/work.module.js';
 import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
 import { QuoteModule } from '../features/quote/quote.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';

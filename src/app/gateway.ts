@@ -57,7 +57,7 @@ export interface Gateway {
   providers: readonly string[];
   /** A chat model to try first. */
   exampleModel: string | undefined;
-  /** Whether it serves `/console`. */
+  /** True when it serves `/console`. */
   hasConsole: boolean;
   /** Does deferred work that pays off in a long-running process. Call once. */
   settleIn(): Promise<void>;

@@ -4,7 +4,7 @@ import { HttpAdapterHost, ModuleRef, type AbstractHttpAdapter } from '@nestjs/co
 import { LedgerService } from '../core/ledger/ledger.service.js';
 import { ServerDrain } from '../platform/http/server-drain.js';
 import { IdleMemory } from './process/idle-memory.js';
-import { WorkEngine } from '../platform/work/work-engine.js';
+import { WorkEngine } from '../platform/durable-work/work-engine.js';
 import { ServiceStop } from '../platform/time/service-stop.js';
 
 /**

@@ -27,7 +27,7 @@ export interface BillableRequest extends VendorHandle {
   readonly withheldCharacters?: number;
   /** The limits that the request counts against; undefined when none apply. */
   readonly limits?: readonly LimitedSubject[] | undefined;
-  /** Whether a guardrail flagged the request; logged. */
+  /** True when a guardrail flagged the request; logged. */
   readonly isFlagged?: boolean;
   /** The caller's identifier for its own end user. */
   readonly endUser?: string | undefined;

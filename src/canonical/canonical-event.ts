@@ -115,7 +115,7 @@ export interface RelayEvent {
   type: 'relay';
   dialect: Dialect;
   bytes: Buffer;
-  /** Whether any of it is content: a text, reasoning, refusal or tool delta, or the finish. */
+  /** True when any of it is content: a text, reasoning, refusal or tool delta, or the finish. */
   hasContent: boolean;
   /** Characters (code points) of text, reasoning, refusal and tool arguments in it. */
   outputCharacters: number;
@@ -135,7 +135,7 @@ export interface SettledEvent {
   cost: number;
   usage: Usage;
   usageSource: UsageSource;
-  /** Whether the record stored with the charge was written; undefined when there was nothing to store. */
+  /** True when the record stored with the charge was written; undefined when there was nothing to store. */
   recorded?: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface WorkRequest {
   /** Aliases to try in order, without duplicates; at least one. */
   readonly models: readonly [string, ...string[]];
   readonly routing: RoutingPreferences;
-  /** Whether the answer is streamed to the caller. */
+  /** True when the answer is streamed to the caller. */
   readonly stream: boolean;
   /** The caller's identifier for its own end user, as limits and the log know it; see `readEndUser`. */
   readonly endUser?: string | undefined;
@@ -109,7 +109,7 @@ export interface UploadedFile {
 export interface UploadedAudio extends UploadedFile {
   /** Measured length in milliseconds; undefined when it cannot be measured. */
   readonly durationMs: number | undefined;
-  /** Whether `durationMs` comes from the file's metadata rather than its audio. */
+  /** True when `durationMs` comes from the file's metadata rather than its audio. */
   readonly isLengthClaimed?: boolean;
 }
 

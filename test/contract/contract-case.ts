@@ -6,7 +6,7 @@ export interface ContractCase {
   name: string;
   /** Set if the requirement applies to one kind of answer only. */
   only?: 'whole' | 'streamed';
-  /** Whether the situation can occur at a vendor; by default it can. */
+  /** True when the situation can occur at a vendor; by default it can. */
   appliesTo?: (vendor: ContractVendor) => boolean;
   /** Takes longer than the usual time limit of a test. */
   timeoutMs?: number;

@@ -27,7 +27,7 @@ export interface ContractVendor {
   readRequest(call: RecordedCall): ReadRequest;
   /** The dialect that the suite's requests claim, which the adapter must translate; by default `chat`. */
   callerDialect?: Dialect;
-  /** Whether the vendor reports how many output tokens were reasoning. */
+  /** True when the vendor reports how many output tokens were reasoning. */
   countsReasoning?: boolean;
   /** Its entry in the providers file, for tests of the whole gateway. */
   provider?: {

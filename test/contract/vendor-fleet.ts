@@ -42,7 +42,7 @@ export class FleetMember {
     this.model = `${this.provider}/model`;
   }
 
-  /** Whether callers of the Responses dialect are answered in that dialect. */
+  /** True when callers of the Responses dialect are answered in that dialect. */
   get speaksResponses(): boolean {
     return this.responses !== undefined;
   }

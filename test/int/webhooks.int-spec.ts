@@ -20,7 +20,7 @@ import { WebhookDeliveryRepository } from '../../src/platform/outbound/webhook-d
 import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
 import { WebhookWorker } from '../../src/platform/outbound/webhook-worker.service.js';
 import { WorkQueue, type WakeOptions } from '../../src/platform/queue/work-queue.js';
-import type { WorkEngine } from '../../src/platform/work/work-engine.js';
+import type { WorkEngine } from '../../src/platform/durable-work/work-engine.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { openEngine, runRow } from '../support/work-engine.js';

@@ -16,7 +16,7 @@ export class OpenidIssuer {
   readonly people = new Map<string, TestClaims>();
   /** The subject of the next login. */
   subject = '';
-  /** Whether it accepts connections and closes them at once. */
+  /** True when it accepts connections and closes them at once. */
   isUnavailable = false;
   codeSeconds = 60;
   private redirectUri = '';

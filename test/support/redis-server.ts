@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 const TRIES = 50;
 const PAUSE_MS = 100;
 
-/** Whether `redis-server` is on the PATH. */
+/** True when `redis-server` is on the PATH. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
 /** Skipped where there is no Redis. */

@@ -89,7 +89,7 @@ export class World {
   readonly pools: AccountPools;
   readonly conversations: ConversationPlaces;
   aborter = new AbortController();
-  /** Whether vendors are read on after their caller disconnected. */
+  /** True when vendors are read on after their caller disconnected. */
   isPatient = false;
   /** Providers that continue an assistant turn. */
   prefilled: readonly string[] = [];

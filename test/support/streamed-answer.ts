@@ -15,9 +15,9 @@ export interface StreamedAnswer {
   last: ChatChunk;
   text: string;
   finishReasons: string[];
-  /** Whether it ended in `[DONE]`. */
+  /** True when it ended in `[DONE]`. */
   isDone: boolean;
-  /** Whether the connection closed before the end of the body. */
+  /** True when the connection closed before the end of the body. */
   isCut: boolean;
 }
 

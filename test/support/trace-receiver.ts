@@ -9,7 +9,7 @@ export interface ReceivedDelivery {
   headers: http.IncomingHttpHeaders;
   text: string;
   spans: DecodedSpan[];
-  /** Whether the receiver accepted it. */
+  /** True when the receiver accepted it. */
   isAccepted: boolean;
 }
 

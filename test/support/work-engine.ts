@@ -1,9 +1,9 @@
 import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import type { WorkQueue } from '../../src/platform/queue/work-queue.js';
-import { WorkEngine } from '../../src/platform/work/work-engine.js';
-import type { Claim, WorkHandler } from '../../src/platform/work/work-handler.js';
-import type { WorkTopic } from '../../src/platform/work/work-topic.js';
+import { WorkEngine } from '../../src/platform/durable-work/work-engine.js';
+import type { Claim, WorkHandler } from '../../src/platform/durable-work/work-handler.js';
+import type { WorkTopic } from '../../src/platform/durable-work/work-topic.js';
 import type { TestDatabase } from './test-database.js';
 
 /** An engine as one process has it, whose sweeps run when a test calls them. */

@@ -10,7 +10,7 @@ import { REQUEST_FILTERS, type RequestFilterName, type RequestFilters } from './
 interface Props {
   filters: RequestFilters;
   onChange: (changes: RequestFilters) => void;
-  /** Whether requests of all tenants are listed, for which the API has no facets. */
+  /** True when requests of all tenants are listed, for which the API has no facets. */
   overTenants?: boolean;
   /** Tenants to choose from. */
   tenants?: readonly { id: string; name: string }[] | undefined;

@@ -11,7 +11,7 @@ export interface StartDescription {
   providers: readonly string[];
   /** A chat model of a configured provider, for the example. */
   exampleModel: string | undefined;
-  /** Whether it serves `/console`. */
+  /** True when it serves `/console`. */
   hasConsole: boolean;
 }
 

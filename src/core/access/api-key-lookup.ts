@@ -27,7 +27,7 @@ export interface ApiKeyLookup extends StoredBounds {
   hasEndUserLimits: boolean;
   expiresAt: Date | null;
   revokedAt: Date | null;
-  /** Whether its tenant is suspended. */
+  /** True when its tenant is suspended. */
   isSuspended: boolean;
   /** As set by the key, else by its nearest ancestor, else by its tenant; null when none sets it. */
   contentLog: boolean | null;

@@ -56,7 +56,7 @@ export class ApiKeyEntity implements KeyBounds {
   @Column('jsonb', { nullable: true })
   operatorLimits!: Limits | null;
 
-  /** Whether prompts and answers are stored; null to inherit from the ancestors or the tenant. */
+  /** True when prompts and answers are stored; null to inherit from the ancestors or the tenant. */
   @Column('boolean', { nullable: true })
   contentLog!: boolean | null;
 

@@ -148,9 +148,9 @@ interface Requirement extends KeyRequirement {
 /** A handler's requirements, set by `@Authenticated`. */
 export interface KeyRequirement {
   readonly keyType: ApiKeyType | 'any';
-  /** Whether `x-api-key` is read as well as `Authorization`. */
+  /** True when `x-api-key` is read as well as `Authorization`. */
   readonly acceptsXApiKey: boolean;
-  /** Whether callers poll the handler, which raises its limit. */
+  /** True when callers poll the handler, which raises its limit. */
   readonly isPolled: boolean;
 }
 

@@ -62,7 +62,7 @@ export interface Caller {
   readonly ancestorIds?: readonly string[];
   /** Rights that the key lacks because its creator did; absent when none. Sessions use `actingRole`. */
   readonly withheld?: readonly KeyRight[];
-  /** Whether prompts and answers are stored, as set by the key or its tenant; absent when neither sets it. */
+  /** True when prompts and answers are stored, as set by the key or its tenant; absent when neither sets it. */
   readonly contentLog?: boolean;
   /** How interrupted streams are recovered unless the request says; absent when they are not. */
   readonly recovery?: Exclude<Recovery, 'off'>;
@@ -80,7 +80,7 @@ export interface CallerLimits {
   readonly endUsers?: {
     /** Default for end users without limits of their own. */
     readonly each: Limits | null;
-    /** Whether any end user has limits of its own. */
+    /** True when any end user has limits of its own. */
     readonly areSome: boolean;
   };
 }

@@ -16,7 +16,7 @@ const REFRESH_AFTER_MS = 400;
 export interface ResolvedKey {
   readonly caller: Caller;
   readonly status: ApiKeyStatus;
-  /** Whether the operator has suspended its tenant, so the key may only read. */
+  /** True when the operator has suspended its tenant, so the key may only read. */
   readonly isSuspended?: boolean;
 }
 

@@ -23,7 +23,7 @@ export function tighterOf(
   return one.remaining <= other.remaining ? one : other;
 }
 
-/** Whether one more request of a key fits the current minute, with the values of its headers. */
+/** True when one more request of a key fits the current minute, with the values of its headers. */
 export interface RateLimitDecision {
   readonly allowed: boolean;
   /** Requests per minute. */

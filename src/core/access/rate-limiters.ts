@@ -34,7 +34,7 @@ export abstract class RateLimiter {
    */
   abstract correct(changes: readonly MinuteChange[], minute: number): void | Promise<void>;
 
-  /** Whether it counts in this process only, because Redis is failing. */
+  /** True when it counts in this process only, because Redis is failing. */
   get isDegraded(): boolean {
     return false;
   }

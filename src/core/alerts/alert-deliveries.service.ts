@@ -6,10 +6,10 @@ import {
   type DeliveryPolicy,
   type Drop,
 } from '../../platform/outbound/delivery-handler.js';
-import { WorkEngine } from '../../platform/work/work-engine.js';
-import type { WorkPolicy } from '../../platform/work/work-handler.js';
-import type { Place } from '../../platform/work/work-slots.js';
-import type { WorkTopic } from '../../platform/work/work-topic.js';
+import { WorkEngine } from '../../platform/durable-work/work-engine.js';
+import type { WorkPolicy } from '../../platform/durable-work/work-handler.js';
+import type { Place } from '../../platform/durable-work/work-slots.js';
+import type { WorkTopic } from '../../platform/durable-work/work-topic.js';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
 import { DAY_MS } from '../../platform/time/dates.js';
 import { AlertEventRepository, type TakenAlert } from './alert-event.repository.js';

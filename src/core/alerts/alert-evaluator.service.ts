@@ -27,7 +27,7 @@ interface Evaluation {
   now: Date;
   counted_id: number;
   rolled_up_id: number;
-  /** Whether the minutes are counted up to `counted_id` and can be continued. */
+  /** True when the minutes are counted up to `counted_id` and can be continued. */
   counts: boolean;
   kinds: AlertKind[];
 }

@@ -48,7 +48,7 @@ export class AlertRuleEntity extends ScopedEntity {
   @UpdateDateColumn({ type: 'timestamptz', precision: 3 })
   updatedAt!: Date;
 
-  /** Whether its condition holds now. */
+  /** True when its condition holds now. */
   @VirtualColumn('boolean', {
     query: (rule) =>
       `SELECT EXISTS (SELECT FROM alert_events WHERE rule_id = ${rule}.id AND is_open)`,

@@ -34,7 +34,7 @@ export interface Work<Request extends WorkRequest, Output> {
   /** Kind of call in the log, such as `embeddings`. */
   readonly endpoint: string;
   readonly request: Request;
-  /** Whether a cached answer may be used, if the caller allows it. */
+  /** True when a cached answer may be used, if the caller allows it. */
   readonly isCacheable?: boolean;
   /** Texts that guardrails check before anything is reserved. */
   readonly input: { readonly texts: readonly string[]; readonly param: string };

@@ -46,9 +46,9 @@ export type ReadForQuote = (
 export interface QuotedRoute extends RouteQuote<PlannedRoute> {
   /** Failed recently; tried only because all others have, too. */
   readonly isCooling: boolean;
-  /** Whether the vendor may have the conversation's beginning cached. */
+  /** True when the vendor may have the conversation's beginning cached. */
   readonly isWarm: boolean;
-  /** Whether the answer's length is estimated from the tenant's recent answers. */
+  /** True when the answer's length is estimated from the tenant's recent answers. */
   readonly isFromLog: boolean;
 }
 

@@ -191,7 +191,7 @@ export class CatalogueService {
 }
 
 /**
- * Whether a caller may name a model so that no row names. Other characters have several spellings, which lists of denied models
+ * True when a caller may use a model name that no row has. Other characters have several spellings, which lists of denied models
  * would miss and a vendor might take for the same, and `..` leaves the path of the vendor's API.
  */
 function isPlainName(name: string): boolean {

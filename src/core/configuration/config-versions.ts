@@ -69,7 +69,7 @@ export interface ChangeOptions {
   readonly expect?: number;
   /** Validates without storing. */
   readonly isDryRun?: boolean;
-  /** Whether providers may take keys from environment variables, as files do. */
+  /** True when providers may take keys from environment variables, as files do. */
   readonly mayNameVariables?: boolean;
   /** Action in the audit log, such as `config.apply`. */
   readonly action: string;

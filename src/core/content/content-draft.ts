@@ -27,7 +27,7 @@ export interface RequestContent {
     /** Generated media. */
     readonly media: readonly MediaNote[];
   };
-  /** Whether something was too long and cut. */
+  /** True when something was too long and cut. */
   readonly truncated: boolean;
 }
 

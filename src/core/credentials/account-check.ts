@@ -28,7 +28,7 @@ export interface AccountCheck {
 interface CheckedAccount {
   /** The provider's display name. */
   readonly name: string;
-  /** Whether there is a key that the vendor could reject. */
+  /** True when there is a key that the vendor could reject. */
   readonly hasKey: boolean;
 }
 

@@ -36,7 +36,7 @@ interface ByokProvider {
 export interface ByokAccess {
   readonly credential: ByokCredential;
   /**
-   * Whether the address depends on the tenant's settings, so that failures count against the tenant
+   * True when the address depends on the tenant's settings, so that failures count against the tenant
    * only.
    */
   readonly hasTenantAddress: boolean;

@@ -20,7 +20,7 @@ export interface CredentialShare {
 export class ByokCredential {
   readonly id: string;
   readonly provider: string;
-  /** Whether shared capacity may be used when this account fails. */
+  /** True when shared capacity may be used when this account fails. */
   readonly allowSharedFallback: boolean;
   /** Key whose requests it serves, with the keys below it; null for all of the tenant's keys. */
   readonly scopeKeyId: string | null;

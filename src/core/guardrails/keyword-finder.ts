@@ -18,7 +18,7 @@ const MAX_SEARCHED = 16;
 
 interface Phrase {
   readonly text: string;
-  /** Whether a match must begin, or end, at a word boundary. */
+  /** True when a match must begin, or end, at a word boundary. */
   readonly startsWithWord: boolean;
   readonly endsInWord: boolean;
 }

@@ -10,7 +10,7 @@ export interface SearchJob {
   texts: readonly string[];
   /** Earliest start of a match. */
   from: number;
-  /** Whether positions matter; without them a search is faster. */
+  /** True when positions matter; without them a search is faster. */
   wantsPlace: boolean;
 }
 

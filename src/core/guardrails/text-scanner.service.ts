@@ -27,7 +27,7 @@ export interface ScanOutcome {
   /** Guardrails that timed out, for which a match is unknown. */
   unfinished: Guardrail[];
   /**
-   * Whether a guardrail was not even started, because too many of the tenant's texts are queued.
+   * True when a guardrail was not even started, because too many of the tenant's texts are queued.
    */
   isTooBusy: boolean;
   /** Start of the first match that more text must decide; `Infinity` without one. */

@@ -99,7 +99,7 @@ export interface SettleOutcome {
   shortfall: number;
   /** False when the request was settled before; nothing was written then. */
   applied: boolean;
-  /** Whether the record was written; undefined without one. */
+  /** True when the record was written; undefined without one. */
   recorded?: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface AnswerEnding {
   outcome: Extract<RequestOutcome, 'completed' | 'failed' | 'cancelled' | 'timeout'>;
   /** The thrown error; undefined when the vendor finished or the caller disconnected. */
   failure: unknown;
-  /** Whether the vendor finished, even after the caller disconnected. */
+  /** True when the vendor finished, even after the caller disconnected. */
   isWhole: boolean;
 }
 

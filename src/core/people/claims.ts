@@ -15,7 +15,7 @@ export interface Identity {
   readonly name: string;
   /** With A to Z in lower case; null when the issuer sends none. */
   readonly email: string | null;
-  /** Whether the issuer verified the address. Only verified addresses accept invitations. */
+  /** True when the issuer verified the address. Only verified addresses accept invitations. */
   readonly isEmailVerified: boolean;
   readonly roles: readonly MappedRole[];
 }

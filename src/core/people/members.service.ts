@@ -20,7 +20,7 @@ export interface Member {
   readonly name: string;
   readonly email: string | null;
   readonly role: TenantRole;
-  /** Whether the role comes from a claim of the issuer. */
+  /** True when the role comes from a claim of the issuer. */
   readonly byClaim: boolean;
   readonly createdAt: Date;
   readonly lastLoginAt: Date | null;

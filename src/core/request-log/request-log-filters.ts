@@ -38,7 +38,7 @@ export interface RequestLogProgress {
   facetsFrom: Date;
   /** A midnight; older rows are deleted or about to be. */
   sweptBefore: Date;
-  /** Whether months have been archived. */
+  /** True when months have been archived. */
   hasArchive: boolean;
 }
 

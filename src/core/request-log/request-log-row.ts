@@ -121,7 +121,7 @@ export interface RequestLogDraft {
   usageSource: UsageSource;
   billingNote: string | null;
   streamed: boolean;
-  /** Whether a guardrail with the action `flag` matched. */
+  /** True when a guardrail with the action `flag` matched. */
   flagged?: boolean;
   /** From the request's arrival to the end of its answer. */
   latencyMs: number;

@@ -26,7 +26,7 @@ interface RequestLogPage {
   rows: RequestLogRow[];
   /** Length of the list as far as it was searched, from `after` if given. */
   total: number;
-  /** Whether nothing lies beyond the searched part. */
+  /** True when nothing lies beyond the searched part. */
   isTotalExact: boolean;
   /** Position of the next page; undefined on the last one. */
   next: LogPlace | undefined;

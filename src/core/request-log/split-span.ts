@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
 export interface Span {
   readonly start: Date;
   readonly end: Date;
-  /** Whether part of the last millisecond is excluded, so that its hour must be read from rows. */
+  /** True when part of the last millisecond is excluded, so that its hour must be read from rows. */
   readonly isCut?: boolean;
 }
 

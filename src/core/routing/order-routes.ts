@@ -19,7 +19,7 @@ export interface RouteFigures {
   speedOf(key: HealthKey): Pick<RouteSpeed, 'latencyMs' | 'tokensPerSecond'> | undefined;
   /** Median ms to the end of unstreamed answers. */
   wholeLatencyMs(key: HealthKey): number | undefined;
-  /** Whether a route lacks measurements and should be tried now. */
+  /** True when a route lacks measurements and should be tried now. */
   isToBeMeasured(key: HealthKey): boolean;
 }
 

@@ -36,7 +36,7 @@ export interface RoutingState extends RouteFigures {
   configVersion?: number | null;
   /** Ids of catalogue rows whose prices come from a file instead of the version. */
   overridden?: ReadonlySet<string>;
-  /** Whether a setting overrides the version's BYOK fee. */
+  /** True when a setting overrides the version's BYOK fee. */
   isFeeOverridden?: boolean;
   /** Whose provider lists apply; undefined for none. */
   subjects?: readonly LimitedSubject[] | undefined;

@@ -35,7 +35,7 @@ export class TenantEntity {
   @Column('timestamptz', { nullable: true })
   erasedAt!: Date | null;
 
-  /** Whether prompts and answers are stored; null for the service's setting. */
+  /** True when prompts and answers are stored; null for the service's setting. */
   @Column('boolean', { nullable: true })
   contentLog!: boolean | null;
 

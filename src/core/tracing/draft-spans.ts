@@ -21,7 +21,7 @@ export interface DraftOptions {
    * request (SERVER) with its tenant, but without what the caller said about it.
    */
   audience: 'tenant' | 'operator';
-  /** Whether to include prompts and answers. */
+  /** True when to include prompts and answers. */
   includeContent: boolean;
 }
 

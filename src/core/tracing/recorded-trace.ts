@@ -182,7 +182,7 @@ export interface RecordedTrace {
   /** `hit` or `miss`; undefined without the cache. */
   readonly cache: string | undefined;
   readonly answer: TracedAnswer;
-  /** Whether the tenant asked for the trace to be sent on. */
+  /** True when the tenant asked for the trace to be sent on. */
   readonly isBroadcast: boolean;
 }
 
@@ -215,7 +215,7 @@ export interface TraceSubject {
   readonly tenantId: string;
   /** As of `TraceOrigin`. */
   readonly chain?: KeyChain | undefined;
-  /** Whether the request asked for its trace to be sent to the tenant's destinations. */
+  /** True when the request asked for its trace to be sent to the tenant's destinations. */
   readonly isBroadcast: boolean;
   /** The tenant's content logging; null for the service's setting. */
   readonly contentLog: boolean | null;
@@ -228,7 +228,7 @@ export type TraceInterest = 'none' | 'figures' | 'content';
 
 /** Receives the traces of finished requests. Methods must not throw, wait or take long. */
 export interface TraceSink {
-  /** Whether it wants long answers in full, and notes on media. */
+  /** True when it wants long answers in full, and notes on media. */
   readonly keepsWhole?: boolean;
   /** Called at the start of a request. */
   interestIn(subject: TraceSubject): TraceInterest;

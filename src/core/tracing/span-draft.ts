@@ -63,7 +63,7 @@ export interface SpanDraft {
   /** 16 hexadecimal digits, like the parent's. */
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
-  /** Whether the parent is the caller's own span. */
+  /** True when the parent is the caller's own span. */
   readonly isParentRemote: boolean;
   readonly name: string;
   readonly kind: 'client' | 'server' | 'internal';

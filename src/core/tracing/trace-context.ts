@@ -14,7 +14,7 @@ export interface TraceContext {
   readonly spanId: string;
   /** The caller's own span. */
   readonly parentSpanId: string | undefined;
-  /** Whether the caller samples its own span; undefined without one. */
+  /** True when the caller samples its own span; undefined without one. */
   readonly isParentSampled: boolean | undefined;
   /** The caller's `tracestate`, unparsed. */
   readonly traceState: string | undefined;

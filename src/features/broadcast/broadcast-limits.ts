@@ -1,5 +1,5 @@
 import type { DeliveryPolicy } from '../../platform/outbound/delivery-handler.js';
-import type { WorkPolicy } from '../../platform/work/work-handler.js';
+import type { WorkPolicy } from '../../platform/durable-work/work-handler.js';
 
 export const MAX_DESTINATIONS_PER_TENANT = 5;
 

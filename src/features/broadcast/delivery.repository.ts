@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { scopeHolds } from '../../core/access/key-rights.js';
 import { scopeIsLive } from '../../core/access/scope.js';
-import type { WorkDepth } from '../../platform/work/work-handler.js';
+import type { WorkDepth } from '../../platform/durable-work/work-handler.js';
 import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast-limits.js';
 
 /** Traces for one or more destinations. */

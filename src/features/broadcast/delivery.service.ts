@@ -2,10 +2,10 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { DeliveryHandler, type Drop } from '../../platform/outbound/delivery-handler.js';
 import { OutboundClient, type OutboundOutcome } from '../../platform/outbound/outbound-client.js';
-import { WorkEngine } from '../../platform/work/work-engine.js';
-import type { WorkDepth } from '../../platform/work/work-handler.js';
-import type { Place } from '../../platform/work/work-slots.js';
-import type { WorkTopic } from '../../platform/work/work-topic.js';
+import { WorkEngine } from '../../platform/durable-work/work-engine.js';
+import type { WorkDepth } from '../../platform/durable-work/work-handler.js';
+import type { Place } from '../../platform/durable-work/work-slots.js';
+import type { WorkTopic } from '../../platform/durable-work/work-topic.js';
 import {
   DELIVERY_POLICY,
   DELIVERY_TIMEOUT_MS,

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
 import type { WorkQueue } from '../../platform/queue/work-queue.js';
-import type { Claim, WorkHandler, WorkPolicy } from '../../platform/work/work-handler.js';
-import { WorkTopic } from '../../platform/work/work-topic.js';
+import type { Claim, WorkHandler, WorkPolicy } from '../../platform/durable-work/work-handler.js';
+import { WorkTopic } from '../../platform/durable-work/work-topic.js';
 import type { ClaimedDelivery } from './delivery.repository.js';
 import { DeliveryService } from './delivery.service.js';
 

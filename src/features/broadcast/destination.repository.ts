@@ -98,6 +98,6 @@ export interface DestinationChoice extends Pick<
   BroadcastDestinationEntity,
   'id' | 'samplingRate' | 'includesContent' | 'scopeKeyId'
 > {
-  /** Whether the most recent delivery failed. */
+  /** True when the most recent delivery failed. */
   isFailing: boolean;
 }

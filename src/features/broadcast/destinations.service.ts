@@ -218,7 +218,7 @@ export class DestinationsService {
   }
 }
 
-/** Whether a change leaves texts in what is sent; turning the destination off is for everybody. */
+/** True when a change leaves texts in what is sent; turning the destination off is for everybody. */
 function sendsContent(
   before: BroadcastDestinationEntity,
   { enabled, ...rest }: UpdateDestinationDto,

@@ -12,7 +12,7 @@ const NEW_LINE = 0x0a;
 const SLICE_MS = 1;
 
 export interface RenderOptions {
-  /** Whether content stays in. The destination may have opted out since. */
+  /** True when content stays in. The destination may have opted out since. */
   readonly includesContent: boolean;
 }
 

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { FREED, IS_FREE, LEASED, LeasedRows, runAtAfter } from '../../platform/work/leased-rows.js';
-import type { Claim, WorkDepth } from '../../platform/work/work-handler.js';
+import {
+  FREED,
+  IS_FREE,
+  LEASED,
+  LeasedRows,
+  runAtAfter,
+} from '../../platform/durable-work/leased-rows.js';
+import type { Claim, WorkDepth } from '../../platform/durable-work/work-handler.js';
 import type { MediaBody } from './job-body.js';
 import type { RequestTags } from '../../canonical/request-tags.js';
 import type { StoredAttempt, StoredRoute } from './job-routes.js';
@@ -34,7 +40,7 @@ export interface ClaimedJob {
   readonly acceptedAt: Date | null;
   readonly polls: number;
   readonly createdAt: Date;
-  /** Whether the deadline has passed. */
+  /** True when the deadline has passed. */
   readonly isLate: boolean;
   /** Attempts made so far. */
   readonly attempts: readonly StoredAttempt[];

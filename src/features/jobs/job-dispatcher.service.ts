@@ -8,7 +8,7 @@ import {
 import { callerErrorOf, type RouteFailure } from '../../core/routing/caller-error.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import type { Lease } from '../../platform/work/lease.js';
+import type { Lease } from '../../platform/durable-work/lease.js';
 import { Timestamp } from '../../platform/time/timestamp.js';
 import { MediaFailedError, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
-import type { Lease } from '../../platform/work/lease.js';
+import type { Lease } from '../../platform/durable-work/lease.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import {

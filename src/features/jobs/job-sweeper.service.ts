@@ -9,7 +9,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { Database } from '../../platform/database/database.js';
 import { DueWork } from '../../platform/database/due-work.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { LOST_AFTER_SECONDS } from '../../platform/work/leased-rows.js';
+import { LOST_AFTER_SECONDS } from '../../platform/durable-work/leased-rows.js';
 import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts, REMOVAL_DUE } from './job-artifacts.service.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Lease } from '../../platform/work/lease.js';
-import type { WorkPolicy } from '../../platform/work/work-handler.js';
+import { Lease } from '../../platform/durable-work/lease.js';
+import type { WorkPolicy } from '../../platform/durable-work/work-handler.js';
 import type { DueJob, JobClaim } from './job-claims.repository.js';
 import type { NextLook } from './job-runner.service.js';
 import { JobEndEvents } from './job-waiter.service.js';

@@ -1,10 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import type { Lease } from '../../platform/work/lease.js';
-import { WorkEngine } from '../../platform/work/work-engine.js';
-import type { RunOutcome, WorkDepth, WorkHandler } from '../../platform/work/work-handler.js';
-import type { Place } from '../../platform/work/work-slots.js';
-import type { WorkTopic } from '../../platform/work/work-topic.js';
+import type { Lease } from '../../platform/durable-work/lease.js';
+import { WorkEngine } from '../../platform/durable-work/work-engine.js';
+import type {
+  RunOutcome,
+  WorkDepth,
+  WorkHandler,
+} from '../../platform/durable-work/work-handler.js';
+import type { Place } from '../../platform/durable-work/work-slots.js';
+import type { WorkTopic } from '../../platform/durable-work/work-topic.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobClaims, type JobClaim } from './job-claims.repository.js';
 import { JobEndEvents } from './job-waiter.service.js';

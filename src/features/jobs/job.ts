@@ -76,7 +76,7 @@ export interface JobView {
   readonly completedAt: Date | null;
   /** Expiry of the files; before success, the job's deadline. */
   readonly expiresAt: Date;
-  /** Whether the tenant has deleted it. */
+  /** True when the tenant has deleted it. */
   readonly isDeleted: boolean;
   /** In order. Empty unless the job has succeeded. */
   readonly artifacts: readonly JobArtifact[];

@@ -43,12 +43,12 @@ export class RestoreError extends Error {
 export interface RestoreOptions {
   readonly url: string;
   readonly config: AppConfig;
-  /** Whether to discard the target's content. */
+  /** True when to discard the target's content. */
   readonly replaces: boolean;
-  /** Whether to keep values that no secret of the target can decrypt. */
+  /** True when to keep values that no secret of the target can decrypt. */
   readonly takesOtherSecret: boolean;
   /**
-   * Whether nothing else can use the target, such as an embedded database started for the restore.
+   * True when nothing else can use the target, such as an embedded database started for the restore.
    */
   readonly isExclusive: boolean;
   /** Called after everything is loaded and checked, just before the swap. */

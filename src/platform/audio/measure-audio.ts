@@ -25,7 +25,7 @@ const READERS: Readonly<Record<Measured, (path: string) => Promise<SoundLength |
 export interface MeasuredLength {
   /** Whole milliseconds, rounded up. */
   readonly ms: number;
-  /** Whether the length mostly relies on the file's metadata, not on a count of its sound. */
+  /** True when the length mostly relies on the file's metadata, not on a count of its sound. */
   readonly isClaimed: boolean;
 }
 

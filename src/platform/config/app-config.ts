@@ -11,7 +11,7 @@ export interface AppConfig {
     readonly publicUrl: string | undefined;
     /** Origins that may call the service from a browser; `*` alone: all; empty: none. */
     readonly corsOrigins: readonly string[];
-    /** Whether the console is served at `/console`. */
+    /** True when the console is served at `/console`. */
     readonly hasConsole: boolean;
   };
   readonly dataDirectory: string;
@@ -31,7 +31,7 @@ export interface AppConfig {
   readonly providers: readonly ProviderConfig[];
   /** Providers that accept BYOK accounts, configured or not; without keys. */
   readonly ownAccountProviders: readonly ProviderConfig[];
-  /** Whether provider keys are checked at the start and BYOK keys when they are stored. */
+  /** True when provider keys are checked at the start and BYOK keys when they are stored. */
   readonly checksKeys: boolean;
   /** The fee for a BYOK request, in percent of the regular price. */
   readonly byokFeePercent: number;
@@ -92,13 +92,13 @@ export interface AppConfig {
   readonly log: {
     /** The minimum level. */
     readonly level: LogLevel;
-    /** Whether each finished request is logged. */
+    /** True when each finished request is logged. */
     readonly requests: boolean;
   };
   /** Bearer token for `/metrics`; undefined: open. */
   readonly metricsToken: string | undefined;
   readonly queue: {
-    /** Whether this process handles background work. */
+    /** True when this process handles background work. */
     readonly consume: boolean;
   };
   /** HTTP processes on this machine. */
@@ -110,7 +110,7 @@ export interface AppConfig {
   readonly pendingTracesMaxBytes: number;
   /** Limit of stored responses and conversations of all tenants. */
   readonly storedContentMaxBytes: number;
-  /** Whether prompts and answers are stored: never, for tenants or keys that opt in, or unless they opt out. */
+  /** True when prompts and answers are stored: never, for tenants or keys that opt in, or unless they opt out. */
   readonly contentLog: 'off' | 'allowed' | 'on';
   /** Days (UTC) that they are kept besides today; 0: for ever. */
   readonly contentRetentionDays: number;
@@ -182,13 +182,13 @@ export interface S3Config {
   /** Undefined, like the secret key, to use the machine's credentials. */
   readonly accessKeyId: string | undefined;
   readonly secretAccessKey: string | undefined;
-  /** Whether callers are redirected to the bucket; otherwise the service proxies the bytes. */
+  /** True when callers are redirected to the bucket; otherwise the service proxies the bytes. */
   readonly redirect: boolean;
 }
 
 /** Which traces are exported, by `OTEL_TRACES_SAMPLER` and its argument. */
 export interface TracesSampler {
-  /** Whether the caller's sampling decision applies if there is one. */
+  /** True when the caller's sampling decision applies if there is one. */
   readonly followsParent: boolean;
   /** The sampled share of all other traces, 0 to 1. */
   readonly ratio: number;
@@ -234,9 +234,9 @@ export interface ProviderConfig {
   readonly settings: Readonly<Record<string, string | undefined>>;
   /** Its address comes from a variable or a file of this machine, so it may be sent ambient credentials. */
   readonly isDeclared?: boolean;
-  /** Whether undocumented fields are withheld from it; false by default. */
+  /** True when undocumented fields are withheld from it; false by default. */
   readonly knownFieldsOnly?: boolean;
-  /** Whether tenants may use BYOK accounts; undefined: if it has a key. */
+  /** True when tenants may use BYOK accounts; undefined: if it has a key. */
   readonly takesOwnAccounts?: boolean;
   /** A pool that shares its requests, in declaration order; undefined: a single account. */
   readonly accounts?: readonly PoolAccount[];

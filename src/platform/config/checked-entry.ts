@@ -172,12 +172,12 @@ export class CheckedEntry {
   @IsStringRecord()
   settings?: Record<string, string>;
 
-  /** Whether tenants may store BYOK keys for it; by default if the operator has one. */
+  /** True when tenants may store BYOK keys for it; by default if the operator has one. */
   @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   own_credentials?: boolean;
 
-  /** Whether undocumented request fields are passed on to it; false by default. */
+  /** True when undocumented request fields are passed on to it; false by default. */
   @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   pass_unknown_fields?: boolean;

@@ -194,9 +194,9 @@ interface VariableNotes {
   readonly default?: string;
   /** The default in words, when it is no value. */
   readonly without?: string;
-  /** Whether its value is confidential. It can then also come from a file, by `<name>_FILE`. */
+  /** True when its value is confidential. It can then also come from a file, by `<name>_FILE`. */
   readonly isSecret?: true;
-  /** Whether configuration versions may set it at run time. */
+  /** True when configuration versions may set it at run time. */
   readonly isChangeable?: true;
 }
 

@@ -27,7 +27,7 @@ export interface EmbeddedPostgresOptions {
   dataDirectory: string;
   /** Parent of clusters whose data folder `nobody` cannot enter. */
   fallbackRoot?: string;
-  /** Whether the role of a new cluster may create databases. Only tests need that. */
+  /** True when the role of a new cluster may create databases. Only tests need that. */
   createsDatabases?: boolean;
   /** Receives one line per event that operators should know about. */
   log?: (line: string) => void;

@@ -66,7 +66,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
 
   constructor(private readonly database: Database) {}
 
-  /** Whether notices are currently received. */
+  /** True when notices are currently received. */
   get isConnected(): boolean {
     return this.isListening;
   }

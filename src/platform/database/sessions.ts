@@ -63,7 +63,7 @@ export class SessionPool extends pg.Pool {
     });
   }
 
-  /** Whether any session is in use or waited for. */
+  /** True when any session is in use or waited for. */
   get isBusy(): boolean {
     return this.inUse.size > 0 || this.waitingCount > 0;
   }

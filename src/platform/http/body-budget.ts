@@ -67,7 +67,7 @@ export class BodyShare {
     return this.leases === 0;
   }
 
-  /** Whether other tenants are calling too. */
+  /** True when other tenants are calling too. */
   get isBesideOthers(): boolean {
     return this.budget.time.isShared;
   }

@@ -13,9 +13,9 @@ const NOWHERE = -1;
 
 /** Finds the ends of strings in JSON that arrives whole or in pieces. Searches for closing quotes natively. */
 export class StringEnd {
-  /** Whether the last piece ended inside a string. */
+  /** True when the last piece ended inside a string. */
   isOpen = false;
-  /** Whether the last piece ended with a backslash inside a string. */
+  /** True when the last piece ended with a backslash inside a string. */
   private isEscaped = false;
 
   /**

@@ -34,7 +34,7 @@ export class JsonLogger implements LoggerService {
   private readonly logger: Logger;
   private flushing: NodeJS.Timeout | undefined;
   private closed: Promise<void> | undefined;
-  /** Whether each finished request is logged. */
+  /** True when each finished request is logged. */
   writesRequests = true;
 
   /** @param descriptor an open file to write to */

@@ -1,6 +1,6 @@
-import type { Lease } from '../work/lease.js';
-import type { Claim, RunOutcome, WorkHandler } from '../work/work-handler.js';
-import type { Place } from '../work/work-slots.js';
+import type { Lease } from '../durable-work/lease.js';
+import type { Claim, RunOutcome, WorkHandler } from '../durable-work/work-handler.js';
+import type { Place } from '../durable-work/work-slots.js';
 import type { OutboundOutcome } from './outbound-client.js';
 
 const MAX_ATTEMPTS = 5;

@@ -21,7 +21,7 @@ export interface OutboundPost {
   readonly body: string | Buffer;
   /** For everything, from the name look-up to the end of the answer; 10 s by default. */
   readonly timeoutMs?: number;
-  /** Whether the outcome should include the answer of a 2xx, if it is short and arrives at once. */
+  /** True when the outcome should include the answer of a 2xx, if it is short and arrives at once. */
   readonly readsAnswer?: boolean;
 }
 
@@ -31,7 +31,7 @@ export type OutboundOutcome =
       readonly ok: false;
       /** A text for the tenant: the end of a sentence about the receiver, such as `answered with status 500`. */
       readonly reason: string;
-      /** Whether a retry may succeed. */
+      /** True when a retry may succeed. */
       readonly retryable: boolean;
       /** Undefined without an answer. */
       readonly status: number | undefined;

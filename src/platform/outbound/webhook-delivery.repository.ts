@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import type { WorkDepth } from '../work/work-handler.js';
+import type { WorkDepth } from '../durable-work/work-handler.js';
 import type { TakenDelivery } from './delivery-handler.js';
 import { DeliveryRows, later } from './delivery-rows.js';
 

@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DAY_MS } from '../time/dates.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
-import { WorkEngine } from '../work/work-engine.js';
-import type { WorkDepth, WorkPolicy } from '../work/work-handler.js';
-import type { Place } from '../work/work-slots.js';
-import type { WorkTopic } from '../work/work-topic.js';
+import { WorkEngine } from '../durable-work/work-engine.js';
+import type { WorkDepth, WorkPolicy } from '../durable-work/work-handler.js';
+import type { Place } from '../durable-work/work-slots.js';
+import type { WorkTopic } from '../durable-work/work-topic.js';
 import { DeliveryHandler, type DeliveryPolicy } from './delivery-handler.js';
 import { OutboundClient, type OutboundOutcome } from './outbound-client.js';
 import { WebhookDeliveryRepository, type TakenWebhook } from './webhook-delivery.repository.js';

@@ -31,7 +31,7 @@ export class BullConnections implements OnApplicationShutdown {
     return (this.commandConnection ??= this.open('client'));
   }
 
-  /** Whether commands currently wait for Redis. */
+  /** True when commands currently wait for Redis. */
   get isDegraded(): boolean {
     return this.commands.status !== 'ready';
   }

@@ -57,12 +57,12 @@ export class PausingRedis<Client extends Redis = Redis> {
     this.redis.on('ready', () => this.reportSuccess());
   }
 
-  /** Whether the last command failed or the connection is down. */
+  /** True when the last command failed or the connection is down. */
   get isDegraded(): boolean {
     return this.isFailing || this.redis.status !== 'ready';
   }
 
-  /** Whether commands are currently paused. */
+  /** True when commands are currently paused. */
   get isPaused(): boolean {
     return performance.now() < this.pausedUntilMs;
   }

@@ -61,7 +61,7 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     });
   }
 
-  /** Whether other instances are currently out of reach. */
+  /** True when other instances are currently out of reach. */
   get isDegraded(): boolean {
     return this.publisher.isDegraded || !this.isHearing;
   }

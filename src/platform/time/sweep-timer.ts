@@ -12,7 +12,7 @@ export class SweepTimer {
     private readonly onFailure: (error: Error) => void,
   ) {}
 
-  /** Whether the current round should finish early. */
+  /** True when the current round should finish early. */
   get isStopped(): boolean {
     return this.stopped;
   }

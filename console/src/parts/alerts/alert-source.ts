@@ -9,7 +9,7 @@ export type UpdateAlert = components['schemas']['UpdateAlert'];
 /** The API of a tenant's or the operators' alerts. */
 export interface AlertSource {
   owner: 'tenant' | 'operator';
-  /** Whether the viewer may change them. */
+  /** True when the viewer may change them. */
   mayChange: boolean;
   list(signal: AbortSignal): Promise<components['schemas']['AlertList']>;
   events(

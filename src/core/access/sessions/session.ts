@@ -9,7 +9,7 @@ export interface ActedFor {
   readonly tenant: string;
   /** Highest limit of the tenant's management keys, which bounds the keys that members create. */
   readonly rateLimitPerMinute: number;
-  /** Whether the tenant is suspended and may only read. */
+  /** True when the tenant is suspended and may only read. */
   readonly isSuspended: boolean;
 }
 

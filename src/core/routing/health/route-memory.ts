@@ -17,7 +17,7 @@ export interface RouteMemory {
   reportedUntilMs: number;
   /** When an answer last completed here. */
   completedMs: number;
-  /** Whether a request wanted the route since this was last read. */
+  /** True when a request wanted the route since this was last read. */
   isWanted: boolean;
 }
 

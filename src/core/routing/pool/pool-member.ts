@@ -18,7 +18,7 @@ export interface PoolMember {
   readonly models?: readonly string[] | undefined;
   /** Prices by catalogue row that replace the catalogue's. */
   readonly prices?: ReadonlyMap<string, ExactPricing> | undefined;
-  /** Whether the prices come from this instance's file rather than a configuration version. */
+  /** True when the prices come from this instance's file rather than a configuration version. */
   readonly hasFilePrices?: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 export class AnswerSoFar {
   /** Text without reasoning. */
   text = '';
-  /** Whether the caller has received the finish reason. */
+  /** True when the caller has received the finish reason. */
   isFinished = false;
   /** Inside unfinished reasoning, or awaiting its signature. */
   private isReasoning = false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { InstanceService, LivingInstance } from '../../../core/ledger/instance.service.js';
-import type { WorkEngine } from '../../../platform/work/work-engine.js';
+import type { WorkEngine } from '../../../platform/durable-work/work-engine.js';
 import { InstancesAdmin } from './instances.service.js';
 
 function instance(id: string, facts: LivingInstance['facts']): LivingInstance {

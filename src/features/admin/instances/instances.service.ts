@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
-import { WorkEngine } from '../../../platform/work/work-engine.js';
+import { WorkEngine } from '../../../platform/durable-work/work-engine.js';
 import {
   INSTANCE_PARTS,
   type InstanceDto,

@@ -2,7 +2,7 @@ import { BooleanField, EnumField, IntegerField } from '../../../platform/http/fi
 
 const CONTENT_LOG_SETTINGS = ['off', 'allowed', 'on'] as const;
 
-/** Whether a tenant's prompts and answers are stored. */
+/** True when a tenant's prompts and answers are stored. */
 export class ContentLogDto {
   @EnumField(['content_log'])
   object!: 'content_log';

@@ -4,8 +4,8 @@ import type { PoolClient } from 'pg';
 import type { Caller } from '../../../core/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { IS_FREE, LEASED, LeasedRows } from '../../../platform/work/leased-rows.js';
-import type { WorkDepth } from '../../../platform/work/work-handler.js';
+import { IS_FREE, LEASED, LeasedRows } from '../../../platform/durable-work/leased-rows.js';
+import type { WorkDepth } from '../../../platform/durable-work/work-handler.js';
 import type { ResolvedItems } from '../item-references.service.js';
 
 export type BackgroundStatus = 'queued' | 'in_progress';

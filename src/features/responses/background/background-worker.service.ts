@@ -10,15 +10,15 @@ import {
 } from '../../../platform/errors/gateway-errors.js';
 import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
-import type { Lease } from '../../../platform/work/lease.js';
-import { WorkEngine } from '../../../platform/work/work-engine.js';
+import type { Lease } from '../../../platform/durable-work/lease.js';
+import { WorkEngine } from '../../../platform/durable-work/work-engine.js';
 import type {
   RunOutcome,
   WorkDepth,
   WorkHandler,
   WorkPolicy,
-} from '../../../platform/work/work-handler.js';
-import type { Place } from '../../../platform/work/work-slots.js';
+} from '../../../platform/durable-work/work-handler.js';
+import type { Place } from '../../../platform/durable-work/work-slots.js';
 import { ResponseAnswer } from '../response-answer.js';
 import { toResponseError } from '../response-object.js';
 import { checkResponsesBody, parseResponses } from '../responses.parse.js';

@@ -20,7 +20,7 @@ export interface SlotLimits {
 
 /** The keys of this process that share a group's slots. Owners take turns. */
 export class SlotGroup {
-  /** Whether the database may hold further due rows. */
+  /** True when the database may hold further due rows. */
   mayHaveMore = false;
   /** Timers that will wake this group. */
   alarms = 0;
@@ -44,7 +44,7 @@ export class SlotGroup {
     return this.waiting.size === 0 && this.running.size === 0 && this.alarms === 0;
   }
 
-  /** Whether it can take more from the database: everything queued here has started. */
+  /** True when it can take more from the database: everything queued here has started. */
   get isHungry(): boolean {
     return this.waiting.size === 0;
   }
@@ -125,7 +125,7 @@ export interface Place {
   readonly group: string;
   /** Owners in a group take turns. */
   readonly owner?: string;
-  /** Whether the database may hold other due rows of the group. */
+  /** True when the database may hold other due rows of the group. */
   readonly mayHaveMore?: boolean;
 }
 

@@ -11,9 +11,9 @@ export interface Claim {
 export interface RunOutcome extends SlotOutcome {
   /** When the row is due again; undefined when this process need not return to it. */
   readonly afterMs?: number;
-  /** Whether it returns to the same group without another look at the row. */
+  /** True when it returns to the same group without another look at the row. */
   readonly isSamePlace?: boolean;
-  /** Whether the stop of this process cut the run short. */
+  /** True when the stop of this process cut the run short. */
   readonly isInterrupted?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface WorkHandler<Row extends Claim> {
   run(row: Row, lease: Lease, holds: (bytes: number) => void): Promise<RunOutcome>;
   /** Ends leases. The rows are due after the delay. @param isTry whether the runs count as attempts */
   release(rows: readonly Row[], delayMs: number, isTry: boolean): Promise<void>;
-  /** Whether a run is handed over at the start of a shutdown instead of being awaited. */
+  /** True when a run is handed over at the start of a shutdown instead of being awaited. */
   leavesAtOnce?(row: Row): boolean;
   /** Returns due rows of a group, the longest due first. */
   findDue?(group: string, limit: number): Promise<string[]>;
@@ -69,7 +69,7 @@ export interface WorkPolicy {
   /** When runs are stopped: at the end of the drain, or one second after it. */
   readonly stops: 'with-drain' | 'after-drain';
   /**
-   * Whether an interrupted run is released for another process. Otherwise its outcome is in doubt, its lease expires,
+   * True when an interrupted run is released for another process. Otherwise its outcome is in doubt, its lease expires,
    * and the next claim decides.
    */
   readonly isRepeatable: boolean;

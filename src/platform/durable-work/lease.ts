@@ -3,7 +3,7 @@ export class Lease {
   private readonly lost = new AbortController();
   private readonly leaving = new AbortController();
   private readonly interval: NodeJS.Timeout | undefined;
-  /** Whether this process stops: what fails from here on says nothing about the work. */
+  /** True when this process stops: what fails from here on says nothing about the work. */
   isStopping = false;
 
   /**

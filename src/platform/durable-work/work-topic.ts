@@ -60,12 +60,12 @@ export class WorkTopic<Row extends Claim = Claim> {
     this.slots = new WorkSlots(policy.slots, (run) => this.run(run));
   }
 
-  /** Whether this process does the work. */
+  /** True when this process does the work. */
   get isOpen(): boolean {
     return this.isAtWork && !this.isStopping;
   }
 
-  /** Whether long statements should end early. */
+  /** True when long statements should end early. */
   get isEnding(): boolean {
     return this.isStopping;
   }
