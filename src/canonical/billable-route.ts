@@ -65,7 +65,7 @@ export interface OutputLimit {
   readonly choices: number;
   /** Minimum tokens that credits are reserved for; equals `most` when the caller set a limit. */
   readonly least: number;
-  /** The caller's limit, else the model's; lower when `max_cost` pays for less. */
+  /** The caller's limit, or the model's without one; lower when `max_cost` pays for less. */
   readonly most: number;
   /** Tokens that the context window leaves after the prompt, as estimated. */
   readonly fitting: number;

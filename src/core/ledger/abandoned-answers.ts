@@ -75,7 +75,7 @@ export class AbandonedAnswers {
   }
 
   /**
-   * Estimates the usage of an incomplete answer: input as reported, else the prompt's upper bound;
+   * Estimates the usage of an incomplete answer: input as reported, or the prompt's upper bound;
    * output as the larger of the vendor's count so far, and a count of the received text plus the
    * route's speed for silent periods. Never exceeds the request's ceiling, nor the speed times the
    * whole duration unless more was received.
@@ -130,7 +130,7 @@ export class AbandonedAnswers {
 }
 
 /**
- * Returns the reported input, else the prompt's upper bound. Usage reported at the start of an answer
+ * Returns the reported input, or the prompt's upper bound. Usage reported at the start of an answer
  * lacks the search results and the repeated prompts that searches add.
  */
 function inputOf({ inputTokens, webSearches }: Usage, ceiling: Usage): number {

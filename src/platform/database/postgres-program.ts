@@ -76,7 +76,7 @@ export class PostgresProgram {
     this.child.stderr?.destroy();
   }
 
-  /** Returns the line of the output that explains the failure, without its timestamp, or else the exit. */
+  /** Returns the line of the output that explains the failure, without its timestamp; without one, the exit code. */
   async failureReason(): Promise<string> {
     const lines = this.tail
       .split('\n')

@@ -30,8 +30,8 @@ export class Lease {
   }
 
   /**
-   * Aborts only when the row is handed over. For submissions: an operation that was accepted in vain can only be
-   * cancelled by the id in the vendor's answer.
+   * Aborts only when the row is handed over. Submissions use it, because an accepted operation that is no longer
+   * wanted can only be cancelled by the id in the vendor's answer.
    */
   get leavingSignal(): AbortSignal {
     return this.leaving.signal;

@@ -130,7 +130,7 @@ export class HedgeLeg implements CancelSignal {
 
 /**
  * Estimates the usage of a call closed before its first content, as for any closed call: input as
- * reported, else the prompt's upper bound; output as generated in the elapsed time. Undefined when
+ * reported, or the prompt's upper bound; output as generated in the elapsed time. Undefined when
  * nothing was sent.
  */
 function usedInSilence(

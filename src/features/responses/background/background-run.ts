@@ -46,7 +46,7 @@ export class BackgroundRun extends Canceller {
   }
 }
 
-/** Recreates the caller's request. Nobody reads the response head. */
+/** Recreates the caller's request. The response head is not read. */
 export function callOf(run: BackgroundRun): Call {
   const { caller, requestId, headers } = run.claim;
   const body = new IncomingMessage(new Socket());
