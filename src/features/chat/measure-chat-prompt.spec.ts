@@ -173,7 +173,7 @@ describe(measureChatPrompt.name, () => {
     { role: 'assistant', content: [] },
     { role: 'function', name: 'f', content: null },
     { role: 'user', content: [] },
-  ])('takes %j', (message) => {
+  ])('accepts %j', (message) => {
     expect(measure({ messages: [message] }).size.characters).toBeLessThan(5);
   });
 
