@@ -30,7 +30,7 @@ export class Lease {
   }
 
   /**
-   * Aborts only when the row is handed over. For submissions: an operation that was accepted in vain can only be
+   * Aborts only when the row is handed over. For submissions: an accepted operation that is no longer needed can only be
    * cancelled by the id in the vendor's answer.
    */
   get leavingSignal(): AbortSignal {
