@@ -48,7 +48,7 @@ export class CreateFoundation1763700000000 implements MigrationInterface {
         CONSTRAINT accounts_held_within_balance CHECK (held <= balance)
       )`);
 
-    // Running totals of a calendar month (UTC), so that no page has to add up the log.
+    // Running totals of a calendar month (UTC), so that reports don't sum the log.
     await queryRunner.query(`
       CREATE TABLE account_months (
         tenant_id uuid NOT NULL REFERENCES tenants (id),
@@ -72,7 +72,7 @@ export class CreateFoundation1763700000000 implements MigrationInterface {
     await queryRunner.query(
       `CREATE INDEX ledger_entries_tenant_id_created_at_idx ON ledger_entries (tenant_id, created_at, id)`,
     );
-    // A request is charged once, and refunded once, whatever happens to the process in between.
+    // A request is charged once and refunded at most once, even if the process crashes in between.
     await queryRunner.query(
       `CREATE UNIQUE INDEX ledger_entries_request_id_kind_key
          ON ledger_entries (request_id, kind) WHERE request_id IS NOT NULL`,
@@ -95,7 +95,7 @@ export class CreateFoundation1763700000000 implements MigrationInterface {
       )`);
 
     // Open holds only: a settled or released hold is deleted in the transaction that ends it. The
-    // columns after amount are what the log row of a crashed request is made of.
+    // columns after amount fill the log row of a crashed request.
     await queryRunner.query(`
       CREATE TABLE holds (
         request_id uuid PRIMARY KEY,

@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The turns of Responses conversations. JSON is kept as text: it is only ever read back whole, and
- * `jsonb` refuses strings with NUL. Like the other tables that requests write to it has no foreign
- * keys; a turn may outlive the one before it, which its tenant deleted.
+ * The turns of Responses conversations. JSON is stored as text: it is only read as a whole, and
+ * `jsonb` rejects strings with NUL. Has no foreign keys, like other tables that requests write to: a
+ * turn may outlive an earlier one that its tenant deleted.
  */
 export class CreateStoredResponses1763800000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // context_bytes: the turn's items and those of all turns before it, which is what going on
-    // from here has to load.
+    // context_bytes: the items of the turn and of all turns before it, which the next turn
+    // has to load.
     await queryRunner.query(`
       CREATE TABLE stored_responses (
         id text PRIMARY KEY,
@@ -24,11 +24,11 @@ export class CreateStoredResponses1763800000000 implements MigrationInterface {
         context_bytes bigint NOT NULL CHECK (context_bytes >= 0),
         created_at timestamptz NOT NULL
       )`);
-    // Where the sweep looks for what is old, …
+    // For the sweep: finds old responses, …
     await queryRunner.query(
       `CREATE INDEX stored_responses_created_at_id_idx ON stored_responses (created_at, id)`,
     );
-    // … and whether its conversation has a younger turn.
+    // … and whether the conversation has a later turn.
     await queryRunner.query(
       `CREATE INDEX stored_responses_conversation_id_created_at_idx
          ON stored_responses (conversation_id, created_at)`,

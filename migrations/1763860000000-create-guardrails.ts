@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Guardrails, what they found, and the mark in the log. Rules are JSON kept as text: they are only
- * ever read back whole, and `jsonb` refuses strings with NUL. Events have no foreign keys, like
- * the other tables that requests write to; they outlive their guardrail.
+ * Guardrails, their events, and the log column for flagged requests. Rules are JSON stored as text:
+ * they are only read as a whole, and `jsonb` rejects strings with NUL. Events have no foreign keys,
+ * like other tables that requests write to, and outlive their guardrail.
  */
 export class CreateGuardrails1763860000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // revision: counts the changes, so that an instance compiles rules again only after one.
+    // revision: incremented by each change; tells instances when to compile the rules again.
     await queryRunner.query(`
       CREATE TABLE guardrails (
         id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

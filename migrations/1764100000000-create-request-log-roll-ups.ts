@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Sums over the request log, so that counting and reporting do not read millions of rows. They
- * cover all rows up to `rolled_up_id`; readers add the few rows after it. Keys that hold text from
- * outside are unique by its hash, because an index entry has a limited size.
+ * Sums over the request log, so that counts and reports don't read millions of rows. They cover
+ * all rows up to `rolled_up_id`; readers add the few rows after it. Keys with external text are
+ * unique by hash, since index entries are limited in size.
  */
 export class CreateRequestLogRollUps1764100000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // swept_before: older rows are no longer shown, whether or not they have been deleted yet.
+    // swept_before: older rows are hidden, whether or not they are deleted yet.
     await queryRunner.query(`
       CREATE TABLE request_log_progress (
         is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
@@ -16,7 +16,7 @@ export class CreateRequestLogRollUps1764100000000 implements MigrationInterface 
       )`);
     await queryRunner.query(`INSERT INTO request_log_progress DEFAULT VALUES`);
 
-    // How many rows a filter leaves in an hour, and between which instants they lie.
+    // Number of rows that match a filter in an hour, with the first and last timestamp.
     await queryRunner.query(`
       CREATE TABLE request_log_counts (
         tenant_id uuid NOT NULL,
@@ -33,7 +33,7 @@ export class CreateRequestLogRollUps1764100000000 implements MigrationInterface 
          ON request_log_counts (tenant_id, hour, api_key_id, status, md5(model))`,
     );
 
-    // One row for each value of a dimension in each hour and day (UTC). latencies[i + 1] counts the
+    // One row per value of a dimension in each hour and day (UTC). latencies[i + 1] counts the
     // requests in bucket i of the latency histogram.
     await queryRunner.query(`
       CREATE TABLE request_log_roll_ups (
@@ -56,7 +56,7 @@ export class CreateRequestLogRollUps1764100000000 implements MigrationInterface 
          ON request_log_roll_ups (tenant_id, dimension, grain, period, md5(value))`,
     );
 
-    // What a row that was counted already has become: its old form with -1, its new one with +1.
+    // Corrections of counted rows: the old values with -1, the new ones with +1.
     await queryRunner.query(`
       CREATE TABLE request_log_corrections (
         sign integer NOT NULL CHECK (sign IN (-1, 1)),
@@ -71,7 +71,7 @@ export class CreateRequestLogRollUps1764100000000 implements MigrationInterface 
         latency_ms integer NOT NULL,
         created_at timestamptz NOT NULL
       )`);
-    // The lock keeps the row from being counted between the look and the commit.
+    // The lock prevents counting the row between this check and the commit.
     await queryRunner.query(`
       CREATE FUNCTION correct_request_log_roll_ups() RETURNS trigger LANGUAGE plpgsql AS $$
       DECLARE
@@ -111,7 +111,7 @@ export class CreateRequestLogRollUps1764100000000 implements MigrationInterface 
           FROM unnest(histogram, other) AS counts (mine, others)
         )
       $$`);
-    // Strict and without a beginning: a single histogram is its own sum, with nothing computed.
+    // Strict and without an initial value: a single histogram is returned as it is.
     await queryRunner.query(`
       CREATE AGGREGATE sum_latencies (integer[]) (SFUNC = add_latencies, STYPE = integer[])`);
   }

@@ -1,9 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Monthly spend limits of tenants and keys. What a tenant spends in a month is in `account_months`
- * anyway; for keys it is written down only where a limit asks for it, by a trigger in the
- * transaction of the settlement.
+ * Monthly spend limits of tenants and keys. `account_months` already has the tenants' spend. A
+ * trigger in the settlement's transaction records that of keys, and only of keys with a limit.
  */
 export class CreateSpendLimits1764100100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -38,8 +37,8 @@ export class CreateSpendLimits1764100100000 implements MigrationInterface {
         WHEN (NEW.monthly_spend_limit IS NOT NULL AND NEW.total_spend <> OLD.total_spend)
         EXECUTE FUNCTION count_key_month()`);
 
-    // Which of the open holds count against the limit of their key. A line outlives its hold until
-    // the key's next request.
+    // Open holds that count against their key's limit. A row outlives its hold until the key's
+    // next request.
     await queryRunner.query(`
       CREATE TABLE key_holds (
         api_key_id uuid NOT NULL,

@@ -1,18 +1,18 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Jobs, and the files that they made. A job's row is the truth about it: what the queue carries are
- * ids to look at. Like the other tables that requests write to these have no foreign keys.
+ * Jobs and their files. The row is authoritative: the queue carries only ids. Has no foreign keys,
+ * like other tables that requests write to.
  */
 export class CreateJobs1764200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // The hold of a job belongs to no instance, so that no sweep of dead instances ends it.
+    // Holds of jobs belong to no instance, so the sweep of dead instances leaves them alone.
     await queryRunner.query(`ALTER TABLE holds ALTER COLUMN instance_id DROP NOT NULL`);
 
-    // step: how far the work at the vendor is known to have come. `submitting` is committed before
-    // the vendor is called, so a job that is found in it without a live lease is never sent again.
-    // run_at: when a worker is to look at the job next.
-    // ended_by: which of several attempts to end the job has ended it.
+    // step: known progress at the vendor. `submitting` is committed before the vendor is called,
+    // so a job in this step without a live lease is never sent again.
+    // run_at: when a worker next handles the job.
+    // ended_by: which of several concurrent attempts ended the job.
     await queryRunner.query(`
       CREATE TABLE jobs (
         id text PRIMARY KEY,
@@ -56,7 +56,7 @@ export class CreateJobs1764200000000 implements MigrationInterface {
         expires_at timestamptz NOT NULL,
         fetched_at timestamptz
       )`);
-    // A page of a tenant's list is found in the index alone, whatever the filters.
+    // Serves a page of a tenant's list from the index alone, with any filter.
     await queryRunner.query(
       `CREATE INDEX jobs_tenant_id_created_at_id_idx
          ON jobs (tenant_id, created_at DESC, id DESC) INCLUDE (status, modality, model)`,
@@ -65,7 +65,7 @@ export class CreateJobs1764200000000 implements MigrationInterface {
       `CREATE UNIQUE INDEX jobs_tenant_id_idempotency_key_key
          ON jobs (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL`,
     );
-    // Each of the sweeper's questions is answered by an index of the few rows that it is about.
+    // One partial index for each query of the sweeper.
     await queryRunner.query(
       `CREATE INDEX jobs_run_at_idx ON jobs (run_at) WHERE status IN ('queued', 'in_progress')`,
     );
@@ -81,7 +81,7 @@ export class CreateJobs1764200000000 implements MigrationInterface {
       `CREATE INDEX jobs_afterwards_idx ON jobs (run_at) WHERE webhook_due OR cancel_due`,
     );
 
-    // A file is noted before it is written, so that one that nobody wants in the end is found.
+    // Files are recorded before they are written, so that abandoned ones can be found.
     await queryRunner.query(`
       CREATE TABLE job_artifacts (
         id text PRIMARY KEY,
@@ -105,7 +105,7 @@ export class CreateJobs1764200000000 implements MigrationInterface {
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`DROP TABLE job_artifacts`);
     await queryRunner.query(`DROP TABLE jobs`);
-    // Nobody ends the holds of jobs any more: as those of a dead instance they are swept.
+    // Old code no longer ends the holds of jobs; they are swept as those of a dead instance.
     await queryRunner.query(
       `UPDATE holds SET instance_id = '00000000-0000-0000-0000-000000000000'
          WHERE instance_id IS NULL`,

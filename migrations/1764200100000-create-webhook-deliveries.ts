@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Webhooks that are to be delivered. The row is the truth and the queue only wakes workers:
- * `next_attempt_at` is also the lease, since whoever takes a delivery moves it on first. The event
- * id makes enqueuing idempotent. No foreign key, like the other tables that requests write to.
+ * Webhooks to be delivered. The row is authoritative and the queue only wakes workers:
+ * `next_attempt_at` is also the lease, since a worker that claims a delivery first moves it. The event
+ * id makes enqueuing idempotent. No foreign keys, like other tables that requests write to.
  */
 export class CreateWebhookDeliveries1764200100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // woken_at: when a worker was last called for it, so that the sweep goes round instead of
-    // calling for the same rows again and again.
+    // woken_at: when a worker was last woken for it, so that the sweep proceeds to other rows
+    // instead of waking workers for the same ones.
     await queryRunner.query(`
       CREATE TABLE webhook_deliveries (
         id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Tenants' own accounts with providers. The key is sealed and bound to its row; settings hold
- * nothing secret. Rows are never changed but for their last use: a new key is a new row.
+ * BYOK accounts of tenants. The key is encrypted and bound to its row; settings contain no
+ * secrets. Rows are immutable except for the last use: a new key is a new row.
  */
 export class CreateProviderCredentials1764200200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

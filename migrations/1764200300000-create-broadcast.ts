@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Where tenants want traces to be sent, and what has not arrived there yet. A delivery that is done
- * or given up leaves the table, so that it only ever holds what is under way.
+ * Trace destinations of tenants, and pending deliveries. Delivered and dropped ones are deleted, so
+ * the table contains only open work.
  */
 export class CreateBroadcast1764200300000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -26,7 +26,7 @@ export class CreateBroadcast1764200300000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE INDEX broadcast_destinations_tenant ON broadcast_destinations (tenant_id, created_at)`);
 
-    // The body is gzipped already. `size` is that of the body, beside it so that sums do not read the bodies.
+    // The body is gzipped already. `size` is its length, in a column so that sums don't read bodies.
     await queryRunner.query(`
       CREATE TABLE broadcast_deliveries (
         id uuid PRIMARY KEY,

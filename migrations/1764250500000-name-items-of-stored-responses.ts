@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Finds a stored response by the id of one of its items. Items that the gateway made bear the
- * response's id in theirs, so the column only holds ids that a vendor gave.
+ * Finds a stored response by the id of one of its items. Ids from the gateway contain the response's
+ * id, so the column holds only ids from vendors.
  */
 export class NameItemsOfStoredResponses1764250500000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What a month charged stands in `account_months`; with the few other entries at hand, a statement
- * need not add up the ledger. Charges are not in the index, so settling them costs no more.
+ * `account_months` has the charges of a month, and this index the few other entries, so statements
+ * don't sum the ledger. Charges are not in the index and cost nothing extra.
  */
 export class IndexRareLedgerEntries1764250600000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Traces for several destinations of a tenant are kept once, not once for each: deliveries refer to
- * them. Traces that wait in the old form are dropped, and counted.
+ * Stores traces for several destinations of a tenant once; deliveries refer to them. Pending traces
+ * in the old form are dropped and counted.
  */
 export class ShareBodiesOfBroadcasts1764250700000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

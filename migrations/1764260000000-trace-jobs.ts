@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the trace of a job is made of at its end, and a way to the rows that have been kept for long. */
+/** Data for the trace that a job sends at its end, and an index for old rows. */
 export class TraceJobs1764260000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // trace: JSON of what the submission said of its trace; NULL when nobody wants one.
-    // attempts: JSON of the routes that were tried, in order.
+    // trace: JSON of the trace fields of the submission; NULL when no destination receives it.
+    // attempts: JSON of the attempted routes, in order.
     await queryRunner.query(
       `ALTER TABLE jobs ADD COLUMN trace text, ADD COLUMN attempts text NOT NULL DEFAULT '[]'`,
     );

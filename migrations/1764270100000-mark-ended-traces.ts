@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Jobs that have ended and whose trace has not been given yet, so that it survives whoever ended them. */
+/** Marks ended jobs whose trace is still to be sent, so that the trace survives the process that ended them. */
 export class MarkEndedTraces1764270100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`ALTER TABLE jobs ADD COLUMN trace_due boolean NOT NULL DEFAULT false`);

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * An outcome of its own for answers that the gateway's time limit ended after they had begun, which
- * cost what was made. The rows that are there keep to the narrower rule, so none has to be looked at.
+ * Adds an outcome for started answers that the gateway's time limit ended, which are charged for
+ * generated output. Existing rows satisfy the narrower constraint, so none is checked.
  */
 export class LogTimedOutAnswers1764300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What an account has left after one hold after the other, each between its least and its most
- * (`shareOf` in src/core/ledger/admit-requests.ts has the same figures). As an aggregate, so that one statement
+ * Computes what an account has left after a sequence of holds, each between its minimum and maximum
+ * (`shareOf` in src/core/ledger/admit-requests.ts computes the same). An aggregate, so that one statement
  * can decide a whole group of holds in order.
  */
 export class ShareWhatIsAvailable1764310000000 implements MigrationInterface {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A tenant's open jobs are counted with each that it submits. */
+/** Each submission counts the open jobs of its tenant. */
 export class IndexOpenJobs1764330000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(

@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const TABLES = ['guardrails', 'broadcast_destinations', 'provider_credentials'];
 
 /**
- * Who made what, and which keys stand above a key (docs/decisions/0021). Keys of before count as a
- * management key's work; other things too, where the tenant has a management key to change them with.
+ * Records creators of rows, and the ancestors of a key (docs/decisions/0021). Existing keys count as
+ * created by a management key; so do other rows if the tenant has a management key to change them with.
  */
 export class ShareKeysLimits1764340000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -23,7 +23,7 @@ export class ShareKeysLimits1764340000000 implements MigrationInterface {
          )`,
       );
     }
-    // The nearest first, the root of the chain last. Rows of keys are never deleted.
+    // Nearest ancestor first, root last. Key rows are never deleted.
     await queryRunner.query(
       `ALTER TABLE api_keys ADD COLUMN ancestor_ids uuid[] NOT NULL DEFAULT '{}'`,
     );

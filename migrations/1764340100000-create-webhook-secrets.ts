@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Webhook secrets that somebody was told, encrypted; of tenants without a row nobody knows the one
- * that is derived from the service's own.
+ * Webhook secrets that were disclosed to a tenant, encrypted. Tenants without a row use one derived
+ * from the service's secret, which has not been disclosed.
  */
 export class CreateWebhookSecrets1764340100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Conversations that have an id of their own, and their items. JSON is kept as text, and nothing has a
- * foreign key, as with stored responses. A response whose conversation is gone stays.
+ * Conversations with an id, and their items. JSON is stored as text and without foreign keys, as for
+ * stored responses. Responses outlive their conversation.
  */
 export class CreateConversations1764370000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -14,12 +14,12 @@ export class CreateConversations1764370000000 implements MigrationInterface {
         created_at timestamptz NOT NULL,
         used_at timestamptz NOT NULL
       )`);
-    // Where the sweep looks for those that nobody has used for long.
+    // For the sweep: finds conversations that have not been used for long.
     await queryRunner.query(
       `CREATE INDEX conversations_used_at_id_idx ON conversations (used_at, id)`,
     );
-    // batch_id: what added the items together, a response or a request of its own; with the position it
-    // keeps a statement that is carried out twice from adding them twice.
+    // batch_id: the response or request that added the items; together with the position, it makes
+    // repeated statements idempotent.
     await queryRunner.query(`
       CREATE TABLE conversation_items (
         conversation_id text NOT NULL,

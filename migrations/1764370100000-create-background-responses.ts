@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Responses that are made in the background, for as long as they are: the row goes in the statement that
- * keeps the response. One that was cancelled is kept as well.
+ * Background responses in progress: the statement that stores the response deletes the row.
+ * Cancelled responses are stored as well.
  */
 export class CreateBackgroundResponses1764370100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // body, context, caller: what a worker needs to answer in the caller's place.
-    // run_at: when a worker is to look next, where no wake-up has come.
+    // body, context, caller: what a worker needs to answer on behalf of the caller.
+    // run_at: when a worker next checks the row, without a wake-up.
     await queryRunner.query(`
       CREATE TABLE background_responses (
         id text PRIMARY KEY,
@@ -28,7 +28,7 @@ export class CreateBackgroundResponses1764370100000 implements MigrationInterfac
         lease_until timestamptz,
         created_at timestamptz NOT NULL
       )`);
-    // A tenant's open ones are counted with each that it submits.
+    // Each submission counts the open responses of its tenant.
     await queryRunner.query(
       `CREATE INDEX background_responses_tenant_id_idx ON background_responses (tenant_id)`,
     );

@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the processes on this database say of themselves, and what all of them have to agree on. */
+/** How instances on this database describe themselves, and the settings on which they must agree. */
 export class DescribeInstances1764380000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // An instance of the version before says nothing.
+    // Null for instances of the previous version.
     await queryRunner.query(`ALTER TABLE instances ADD COLUMN facts jsonb NOT NULL DEFAULT '{}'`);
-    // secret_fingerprint: of the secret with which the values in this database are encrypted; null until
-    // the first start. migrated_by: the version of the program that changed the schema last.
+    // secret_fingerprint: of the secret that encrypts values in this database; null until the first
+    // start. migrated_by: the version that last changed the schema.
     await queryRunner.query(`
       CREATE TABLE installation (
         id boolean PRIMARY KEY DEFAULT true CHECK (id),

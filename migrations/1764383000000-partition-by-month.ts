@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { shortly } from './short-locks.js';
 
-/** Request ids of this version lie between these; random ones do so once in 2^32. */
+/** The range of request ids of this version; a random id falls into it once in 2^32. */
 const FIRST_ID = '6d6f6e74-0000-0000-0000-000000000000';
 const END_OF_IDS = '6d6f6e75-0000-0000-0000-000000000000';
 
@@ -10,7 +10,7 @@ const OF_MONTHS = `request_id >= '${FIRST_ID}' AND request_id < '${END_OF_IDS}'`
 const TABLES = ['request_logs', 'ledger_entries'] as const;
 type Table = (typeof TABLES)[number];
 
-/** What the partitioned table has and the old one has already, under the same names. */
+/** Constraints and indexes that exist under the same names on both the partitioned and the old table. */
 const INDEXES: Record<Table, Record<string, string>> = {
   request_logs: {
     request_logs_request_id_key:
@@ -29,12 +29,12 @@ const INDEXES: Record<Table, Record<string, string>> = {
 };
 
 /**
- * The log and the ledger in partitions by the month that a request's id names
- * (docs/decisions/0038). The tables that are there become a partition as they are: for requests of
- * before, and for entries without a request. Nothing is copied, and no lock that keeps others
- * waiting is asked for longer than 200 ms, so requests of the version before go on meanwhile.
+ * Partitions the log and the ledger by the month in a request's id (docs/decisions/0038). The
+ * existing tables become partitions, for older requests and for entries without a request. Copies
+ * nothing and waits at most 200 ms for any lock that blocks others, so requests of the previous
+ * version continue.
  *
- * Each step looks whether it was done, so that a migration which was broken off is simply run again.
+ * Each step checks whether it is done, so that an interrupted migration can run again.
  */
 export class PartitionByMonth1764383000000 implements MigrationInterface {
   readonly transaction = false;
@@ -46,7 +46,7 @@ export class PartitionByMonth1764383000000 implements MigrationInterface {
         `ALTER TABLE request_logs ADD COLUMN IF NOT EXISTS replaces_crash boolean NOT NULL DEFAULT false`,
       ),
     );
-    // A partition must keep to all that its table asks for; no lock that hinders anybody.
+    // A partition must have all constraints of its table. Uses no lock that blocks requests.
     await validate(queryRunner, 'request_logs', 'request_logs_outcome_check');
     if (await isPartitioned(queryRunner)) return;
     for (const table of TABLES) await reserveIds(queryRunner, table);
@@ -81,8 +81,8 @@ async function makeFunctions(queryRunner: QueryRunner): Promise<void> {
         )), 4, '0') || '-0000-0000-000000000000'
       )::uuid
     $$`);
-  // A month that is made late takes over what came for it meanwhile. The lock of the months keeps
-  // statements from being planned without the new one, which their sessions would go on using.
+  // A partition created late receives the rows that arrived for its month. The lock on the months
+  // prevents cached plans without the new partition.
   await queryRunner.query(`
     CREATE OR REPLACE FUNCTION make_month_partitions(
       first_month date DEFAULT (now() AT TIME ZONE 'UTC')::date,
@@ -141,8 +141,8 @@ async function makeFunctions(queryRunner: QueryRunner): Promise<void> {
 }
 
 /**
- * Proves that no row of before has an id of the months, while others read and write. Where one has,
- * this version was here and was undone: the rows then move while requests wait, and no proof is needed.
+ * Proves, while others read and write, that no old row has an id with a month. If one has, this
+ * version was installed and reverted: then the rows move while requests wait, and need no proof.
  */
 async function reserveIds(queryRunner: QueryRunner, table: Table): Promise<void> {
   const name = `${table}_before_months_check`;
@@ -167,11 +167,11 @@ async function reserveIds(queryRunner: QueryRunner, table: Table): Promise<void>
 }
 
 async function validate(queryRunner: QueryRunner, table: Table, name: string): Promise<void> {
-  // Reads the whole table, under a lock that only keeps other changes of its schema away.
+  // Reads the whole table under a lock that blocks only schema changes.
   await queryRunner.query(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`);
 }
 
-/** Puts a partitioned table into the place of one that becomes its partition. */
+/** Replaces a table with a partitioned one, of which it becomes a partition. */
 async function partition(queryRunner: QueryRunner, table: Table): Promise<void> {
   const before = `${table}_before_months`;
   await queryRunner.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
@@ -183,9 +183,9 @@ async function partition(queryRunner: QueryRunner, table: Table): Promise<void> 
   const nextId = await nextIdOf(queryRunner, table);
   await queryRunner.query(`ALTER TABLE ${before} ALTER COLUMN id DROP IDENTITY`);
 
-  // With a column that goes again, all others have other places than in the partitions, and rows are
-  // written down anew for these. Else PostgreSQL cannot give the xmax of a row that it has inserted,
-  // which the version before asks for.
+  // After dropping a column, the column positions would differ from the partitions', and PostgreSQL
+  // would convert each row. It then cannot return the xmax of an inserted row, which the previous
+  // version reads.
   await queryRunner.query(
     `CREATE TABLE ${table} (place integer, LIKE ${before} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)
        PARTITION BY RANGE (request_id)`,
@@ -195,7 +195,7 @@ async function partition(queryRunner: QueryRunner, table: Table): Promise<void> 
        ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (START WITH ${nextId})`,
   );
   for (const statement of Object.values(indexes)) await queryRunner.query(statement);
-  // A trigger of rows is that of the whole; one of statements is for each table that they may name.
+  // Row triggers belong to the partitioned table; statement triggers to each table that statements name.
   if (table === 'ledger_entries') await keepAppendOnly(queryRunner, table);
   else {
     await queryRunner.query(`DROP TRIGGER request_logs_correct_roll_ups ON ${before}`);
@@ -205,7 +205,7 @@ async function partition(queryRunner: QueryRunner, table: Table): Promise<void> 
     `CREATE TABLE ${table}_months PARTITION OF ${table}
        FOR VALUES FROM ('${FIRST_ID}') TO ('${END_OF_IDS}') PARTITION BY RANGE (request_id)`,
   );
-  // Of months that nobody has made, so that no request fails for want of one.
+  // Receives months without a partition, so that no request fails.
   await queryRunner.query(`CREATE TABLE ${table}_other PARTITION OF ${table}_months DEFAULT`);
   if (table === 'request_logs') {
     await queryRunner.query(`CREATE INDEX ${table}_other_id_idx ON ${table}_other (id)`);
@@ -237,7 +237,7 @@ async function keepAppendOnly(queryRunner: QueryRunner, table: string): Promise<
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()`);
 }
 
-/** The one table again, with the rows of all months. */
+/** Restores the single table, with the rows of all months. */
 async function unite(queryRunner: QueryRunner, table: Table): Promise<void> {
   const before = `${table}_before_months`;
   await queryRunner.query(`ALTER TABLE ${table} DETACH PARTITION ${before}`);

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The files of months of the request log that lie in a bucket, and no longer here. */
+/** Archive files of the request log: months that were moved to a bucket. */
 export class ArchiveRequestLogs1764385000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
@@ -20,7 +20,7 @@ export class ArchiveRequestLogs1764385000000 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    // Without the table nobody would know of the rows.
+    // Dropping the table would lose the archived rows.
     await queryRunner.query(`
       DO $$ BEGIN
         IF EXISTS (SELECT FROM archived_request_logs) THEN

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Keys of the operators, which open `/v1/admin`. Of the key itself a SHA-256 and a preview are kept. */
+/** Operators' keys for `/v1/admin`. Stores only a SHA-256 and a preview of each key. */
 export class CreateAdminKeys1764400000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

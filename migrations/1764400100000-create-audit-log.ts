@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A row for each change that anybody made, written in the transaction of the change. Without foreign
- * keys: rows outlive what they tell of.
+ * One row per change, written in the transaction of the change. Without foreign keys, since rows
+ * outlive the changed objects.
  */
 export class CreateAuditLog1764400100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Times to the millisecond, which is what JavaScript's have and cursors hold. clock_timestamp(): rows of
-    // one long transaction are told apart by it, and one is not dated before what it waited for.
+    // Milliseconds, the precision of JavaScript dates and cursors. clock_timestamp() distinguishes rows
+    // of one long transaction, and never precedes a change that the transaction waited for.
     await queryRunner.query(`
       CREATE TABLE audit_log (
         id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -42,7 +42,7 @@ export class CreateAuditLog1764400100000 implements MigrationInterface {
       CREATE TRIGGER audit_log_append_only
         BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change()`);
-    // The one way in which rows go: the oldest first, and all that are older than told in the end.
+    // The only way to delete rows: oldest first, up to the given time.
     await queryRunner.query(`
       CREATE FUNCTION forget_audit_log(older_than timestamptz, most integer) RETURNS bigint
         LANGUAGE plpgsql AS $$

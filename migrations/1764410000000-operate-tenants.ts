@@ -13,12 +13,12 @@ const RULES = {
 };
 
 /**
- * Tenants that are suspended or deleted, corrections of balances, memos, requests of money that were
- * answered once already, and routes that the operator has paused (docs/decisions/0044).
+ * Suspended and deleted tenants, balance corrections, memos, idempotent money requests, and paused
+ * routes (docs/decisions/0044).
  */
 export class OperateTenants1764410000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // erased_at: when the last of a deleted tenant's log rows said no more of anybody.
+    // erased_at: when the last log row of a deleted tenant was anonymized.
     await queryRunner.query(
       `ALTER TABLE tenants ADD COLUMN suspended_at timestamptz, ADD COLUMN deleted_at timestamptz,
          ADD COLUMN erased_at timestamptz`,
@@ -29,14 +29,14 @@ export class OperateTenants1764410000000 implements MigrationInterface {
     );
 
     await queryRunner.query(`ALTER TABLE ledger_entries ADD COLUMN memo text`);
-    // The rows that are there keep to the narrower rules, so none has to be looked at.
+    // Existing rows satisfy the narrower constraints, so none is checked.
     for (const [name, rule] of Object.entries(RULES.after)) {
       await queryRunner.query(
         `ALTER TABLE ledger_entries DROP CONSTRAINT ${name}, ADD CONSTRAINT ${name} CHECK (${rule}) NOT VALID`,
       );
     }
 
-    // answer: JSON kept as text, since a memo may hold what jsonb refuses; empty in mid-transaction.
+    // answer: JSON stored as text, since a memo may contain what jsonb rejects; empty until the commit.
     await queryRunner.query(`
       CREATE TABLE ledger_idempotency_keys (
         tenant_id uuid NOT NULL,
@@ -47,7 +47,7 @@ export class OperateTenants1764410000000 implements MigrationInterface {
         PRIMARY KEY (tenant_id, idempotency_key)
       )`);
 
-    // model: an alias or a row of the catalogue; null: all that the provider serves.
+    // model: an alias or a catalogue row; null: the whole provider.
     await queryRunner.query(`
       CREATE TABLE route_pauses (
         provider text NOT NULL,
@@ -60,7 +60,7 @@ export class OperateTenants1764410000000 implements MigrationInterface {
       )`);
   }
 
-  /** A deleted tenant stays one that has nothing. What was taken by corrections has been spent. */
+  /** Deleted tenants remain, without credits. Credits removed by corrections count as spent. */
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`DROP TABLE route_pauses`);
     await queryRunner.query(`DROP TABLE ledger_idempotency_keys`);

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * By which name a tenant was made, as a hash: what the settings declare at each start is found by it after the
- * tenant was renamed or deleted, and is not made anew.
+ * A hash of the name under which a tenant was created. Finds a tenant from the bootstrap settings after
+ * it was renamed or deleted, so that the next start does not create it again.
  */
 export class RememberFirstNames1764410100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

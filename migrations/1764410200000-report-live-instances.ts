@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What a process says of its work with each heartbeat; one of the version before says nothing. */
+/** What an instance reports with each heartbeat; null for the previous version. */
 export class ReportLiveInstances1764410200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`ALTER TABLE instances ADD COLUMN live jsonb NOT NULL DEFAULT '{}'`);

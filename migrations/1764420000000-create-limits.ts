@@ -3,18 +3,18 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const PERIODS = ['hour', 'day', 'week', 'month', 'total'];
 
 /**
- * Limits of tenants, keys and end users, and what has been spent of their budgets
- * (docs/decisions/0045). Old code takes no notice of any of it.
+ * Limits of tenants, keys and end users, and the spend of their budgets (docs/decisions/0045).
+ * Previous versions ignore them.
  */
 export class CreateLimits1764420000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // What its tenant has set, and what the operator has; both hold.
+    // Set by the tenant and by the operator; both apply.
     for (const table of ['tenants', 'api_keys']) {
       await queryRunner.query(
         `ALTER TABLE ${table} ADD COLUMN limits jsonb, ADD COLUMN operator_limits jsonb`,
       );
     }
-    // Those of each end user that has none of its own.
+    // Default for end users without limits of their own.
     await queryRunner.query('ALTER TABLE tenants ADD COLUMN end_user_limits jsonb');
     await queryRunner.query(`
       CREATE TABLE end_user_limits (
@@ -24,11 +24,11 @@ export class CreateLimits1764420000000 implements MigrationInterface {
         updated_at timestamptz NOT NULL DEFAULT now(),
         PRIMARY KEY (tenant_id, end_user)
       )`);
-    // The time by which budgets begin anew; a function, so that tests can move it.
+    // The time that resets budgets; a function, so that tests can set it.
     await queryRunner.query(
       `CREATE FUNCTION budget_clock() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()'`,
     );
-    // What was spent in the periods in which counted_at lies.
+    // Spend in the periods that contain counted_at.
     await queryRunner.query(`
       CREATE TABLE budget_spend (
         tenant_id uuid NOT NULL,
@@ -38,7 +38,7 @@ export class CreateLimits1764420000000 implements MigrationInterface {
         ${PERIODS.map((period) => `"${period}" bigint NOT NULL,`).join('\n        ')}
         PRIMARY KEY (tenant_id, scope, subject)
       )`);
-    // Requests that count on somebody's limits and are not counted in budget_spend yet.
+    // Requests that count against limits and are not in budget_spend yet.
     await queryRunner.query(`
       CREATE TABLE limit_holds (
         tenant_id uuid NOT NULL,

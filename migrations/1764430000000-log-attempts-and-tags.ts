@@ -11,8 +11,8 @@ const COLUMNS = {
 };
 
 /**
- * What happened to a request, what its vendors took for it, and what its caller calls it. All are NULL in
- * rows of before and of versions before, so nothing is rewritten; no lock is waited for longer than 200 ms.
+ * Adds attempts, vendor cost and the caller's tags to the log. Rows of previous versions have NULL, so
+ * none is rewritten. Waits at most 200 ms for a lock.
  */
 export class LogAttemptsAndTags1764430000000 implements MigrationInterface {
   readonly transaction = false;

@@ -11,7 +11,7 @@ const SUMS = `
   vendor_cost bigint NOT NULL,
   latency_ms bigint NOT NULL`;
 
-/** What a correction keeps of the two forms of a row; see `SERIES_COLUMNS`. */
+/** Columns that a correction keeps of the old and the new row; see `SERIES_COLUMNS`. */
 const CORRECTED = `tenant_id, api_key_id, endpoint, model, provider, status, tags, end_user, prompt_tokens,
   completion_tokens, cost, shortfall, vendor_cost, latency_ms, created_at`;
 
@@ -34,10 +34,10 @@ const OLDER_FUNCTION = `
   END $$`;
 
 /**
- * Sums of requests that have everything in common: key, endpoint, model, provider, status and tags, and
- * where they have one, the end user. Each such series belongs to a month, whose sums it has; those of its
- * days and hours stand beside. What can be grouped or filtered is added up from these
- * (docs/decisions/0054). Rows of before are added by the service, in the background.
+ * Sums requests by series: the same key, endpoint, model, provider, status, tags and, if any, end user.
+ * A series belongs to a month and has the sums of that month; its days and hours have their own rows.
+ * Groups and filters add series up (docs/decisions/0054). The service adds older rows in the
+ * background.
  */
 export class SumRequestsBySeries1764430100000 implements MigrationInterface {
   readonly transaction = false;
@@ -47,8 +47,8 @@ export class SumRequestsBySeries1764430100000 implements MigrationInterface {
       await queryRunner.query(
         `ALTER TABLE request_log_progress ADD COLUMN series_id bigint NOT NULL DEFAULT 0`,
       );
-      // kind: requests without an end user (none); with one, over all of them (any) and by each (each).
-      // What is NULL in a row with is_rest is not known any more.
+      // kind: requests without an end user (none); with one, in total (any) and individually (each).
+      // In rows with is_rest, NULL means unknown.
       await queryRunner.query(`
         CREATE TABLE request_log_series (
           id uuid PRIMARY KEY,
@@ -97,7 +97,7 @@ export class SumRequestsBySeries1764430100000 implements MigrationInterface {
           latency_ms integer NOT NULL,
           created_at timestamptz NOT NULL
         )`);
-      // The lock keeps the row from being counted between the look and the commit.
+      // The lock prevents counting the row between this check and the commit.
       await queryRunner.query(`
         CREATE OR REPLACE FUNCTION correct_request_log_roll_ups() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE

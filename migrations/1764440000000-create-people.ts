@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * People, what they may do, and their sessions. Of tokens only a SHA-256 is kept. A role that a claim of
- * the issuer gave is taken back by it; one that somebody gave here stays.
+ * People, their roles, and their sessions. Stores only a SHA-256 of each token. The issuer's claims
+ * revoke roles that they granted; roles granted here remain.
  */
 export class CreatePeople1764440000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -48,7 +48,7 @@ export class CreatePeople1764440000000 implements MigrationInterface {
       CREATE UNIQUE INDEX invitations_open_idx ON invitations (email, tenant_id) NULLS NOT DISTINCT
        WHERE accepted_at IS NULL AND revoked_at IS NULL`);
     await queryRunner.query(`CREATE INDEX invitations_tenant_id_idx ON invitations (tenant_id)`);
-    // A session is a person's, or that of a key, or an operator's who came by a link of the command line.
+    // A session of a person, of a key, or of an operator with a link from the command line.
     await queryRunner.query(`
       CREATE TABLE sessions (
         id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

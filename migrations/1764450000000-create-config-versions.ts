@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The configuration in versions, none of which is ever changed, and the keys that they name. */
+/** Immutable versions of the configuration, and the keys that they refer to. */
 export class CreateConfigVersions1764450000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
@@ -27,7 +27,7 @@ export class CreateConfigVersions1764450000000 implements MigrationInterface {
       CREATE TRIGGER config_versions_append_only
         BEFORE UPDATE OR DELETE OR TRUNCATE ON config_versions
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_config_version_change()`);
-    // Apart from the versions, since `secret rotate` encrypts them anew.
+    // Separate from the versions, since `secret rotate` re-encrypts them.
     await queryRunner.query(`
       CREATE TABLE provider_keys (
         id uuid PRIMARY KEY,

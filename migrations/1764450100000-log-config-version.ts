@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { shortly } from './short-locks.js';
 
-/** By which version of the configuration a request was priced; NULL in rows of before, and where none was. */
+/** The configuration version that priced a request; NULL for older rows and without a version. */
 export class LogConfigVersion1764450100000 implements MigrationInterface {
   readonly transaction = false;
 

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What operators and tenants want to be told of, and what they were told (docs/decisions/0049). */
+/** Alert rules of operators and tenants, and their events (docs/decisions/0049). */
 export class CreateAlerts1764460000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // tenant_id: whose rule it is; null: the operator's. watched_tenant_id: whom it is about; null: every
-    // tenant, or the service as a whole.
+    // tenant_id: owner of the rule; null: the operator. watched_tenant_id: the tenant it watches; null:
+    // every tenant, or the whole service.
     await queryRunner.query(`
       CREATE TABLE alert_rules (
         id uuid PRIMARY KEY,
@@ -29,8 +29,8 @@ export class CreateAlerts1764460000000 implements MigrationInterface {
       `CREATE INDEX alert_rules_kind_idx ON alert_rules (kind) WHERE is_enabled`,
     );
 
-    // An event is its delivery too: the columns from state on are those of webhook_deliveries. It outlives its
-    // rule. subject: what it is about, as a tenant's or a provider's id.
+    // An event is also its delivery: columns from state on match webhook_deliveries. It outlives its
+    // rule. subject: what it concerns, such as a tenant's or provider's id.
     await queryRunner.query(`
       CREATE TABLE alert_events (
         id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -71,8 +71,8 @@ export class CreateAlerts1764460000000 implements MigrationInterface {
       `CREATE INDEX alert_events_finished_at_idx ON alert_events (finished_at) WHERE state <> 'pending'`,
     );
 
-    // What the request log says of the last hour; filled only while a rule asks for it. By the minute in which a
-    // request ended.
+    // Sums of the request log for the last hour, by the minute in which requests ended; filled only
+    // while a rule uses them.
     await queryRunner.query(`
       CREATE TABLE alert_minutes (
         tenant_id uuid NOT NULL,
@@ -85,7 +85,7 @@ export class CreateAlerts1764460000000 implements MigrationInterface {
       )`);
     await queryRunner.query(`CREATE INDEX alert_minutes_minute_idx ON alert_minutes (minute)`);
 
-    // Vendors that fail, as each process sees it; of one where none does there is no row.
+    // Failing vendors, as each process sees them; no row when none fails.
     await queryRunner.query(`
       CREATE TABLE alert_vendor_reports (
         process_id uuid PRIMARY KEY,
@@ -93,7 +93,7 @@ export class CreateAlerts1764460000000 implements MigrationInterface {
         reported_at timestamptz NOT NULL
       )`);
 
-    // Whose turn it is to look, and up to which row of the log the minutes are filled.
+    // Which instance evaluates next, and the last log row in the minutes.
     await queryRunner.query(`
       CREATE TABLE alert_progress (
         is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
@@ -103,7 +103,7 @@ export class CreateAlerts1764460000000 implements MigrationInterface {
       )`);
     await queryRunner.query(`INSERT INTO alert_progress DEFAULT VALUES`);
 
-    // The operator's own secret stands beside those of tenants, under an id that no tenant has.
+    // Stores the operator's secret with those of tenants, under an id that no tenant has.
     await queryRunner.query(
       `ALTER TABLE webhook_secrets DROP CONSTRAINT webhook_secrets_tenant_id_fkey`,
     );

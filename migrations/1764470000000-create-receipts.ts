@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The prices that requests were charged at, what they used beside tokens, and the keys that sign receipts. */
+/** The prices that requests were charged at, their usage besides tokens, and the keys that sign receipts. */
 export class CreateReceipts1764470000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What was asked and answered, where that is kept: by days, so that old ones go by dropping a table.
- * Rows are encrypted with keys of a day and tenant, which are encrypted with the service's secret, so
- * that a new secret asks for these alone to be encrypted anew.
+ * Stored prompts and answers, partitioned by day so that old days are dropped as tables. Rows are
+ * encrypted with a key per day and tenant. The service's secret encrypts these keys, so a new secret
+ * requires re-encrypting only the keys.
  */
 export class CreateContentLog1764470100000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -33,7 +33,7 @@ export class CreateContentLog1764470100000 implements MigrationInterface {
     await queryRunner.query(
       `CREATE INDEX request_contents_tenant_id_idx ON request_contents (tenant_id)`,
     );
-    // Of days that nobody has made, as of a database that was restored.
+    // Receives days without a partition, such as those of a restored database.
     await queryRunner.query(
       `CREATE TABLE request_contents_other PARTITION OF request_contents DEFAULT`,
     );

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Counts of guardrail events by day are read from an index alone. */
+/** Serves daily counts of guardrail events from an index alone. */
 export class CountGuardrailEvents1764483000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A tenant looks at its webhooks, the newest first. */
+/** Lists a tenant's webhooks, newest first. */
 export class IndexWebhooksByTenant1764485000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(

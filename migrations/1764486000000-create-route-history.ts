@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What became of calls to routes, in sums of five minutes that are kept for a week (docs/decisions/0073). */
+/** Results of route calls, in sums of five minutes that are kept for a week (docs/decisions/0073). */
 export class CreateRouteHistory1764486000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // model: a row of the catalogue. latency_ms: of all answers together, to their first content.
+    // model: a catalogue row. latency_ms: total time to the first content of all answers.
     await queryRunner.query(`
       CREATE TABLE route_history (
         period timestamptz NOT NULL,

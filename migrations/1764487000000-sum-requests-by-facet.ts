@@ -2,17 +2,17 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { shortly } from './short-locks.js';
 
 /**
- * Sums of requests by one thing that they have in common, which series have too many of to be added up for
- * each question: by end user, and by the hours of a month (docs/decisions/0054). Where there are sums of series
- * already, the service makes these from them, in the background.
+ * Sums requests by a single property, since there can be too many series to add up for each query: by end
+ * user, and by the hours of a month (docs/decisions/0054). The service derives them from existing series in
+ * the background.
  */
 export class SumRequestsByFacet1764487000000 implements MigrationInterface {
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
     await shortly(queryRunner, async () => {
-      // facet_id: is series_id, unless an older instance has added to the series alone.
-      // facets_from: a midnight; sums of facets are whole from there on. facets_again_at: when older ones are made.
+      // facet_id: equals series_id, unless an older instance has added to the series alone.
+      // facets_from: midnight from which facets are complete. facets_again_at: when older ones are computed.
       await queryRunner.query(`
         ALTER TABLE request_log_progress
           ADD COLUMN facet_id bigint NOT NULL DEFAULT 0,
@@ -22,7 +22,7 @@ export class SumRequestsByFacet1764487000000 implements MigrationInterface {
         UPDATE request_log_progress SET facet_id = series_id, facets_from = 'infinity',
           facets_again_at = now() + interval '15 minutes'
         WHERE series_id > 0 OR EXISTS (SELECT FROM request_log_series)`);
-      // value is NULL where there is none, and with is_rest where it is not known any more. value_id is its hash.
+      // value is NULL when the property is absent, and unknown with is_rest. value_id is its hash.
       await queryRunner.query(`
         CREATE TABLE request_log_facet_sums (
           tenant_id uuid NOT NULL,
@@ -46,7 +46,7 @@ export class SumRequestsByFacet1764487000000 implements MigrationInterface {
         `CREATE INDEX request_log_facet_sums_period
            ON request_log_facet_sums (facet, grain, period, value_id)`,
       );
-      // An older instance takes corrections for the series alone; a newer one says afterwards that it did for both.
+      // Older instances correct only the series; newer ones mark that they corrected both.
       await queryRunner.query(`
         CREATE FUNCTION doubt_facets() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN

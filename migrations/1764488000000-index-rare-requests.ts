@@ -5,13 +5,13 @@ const INDEXES = {
   request_log_facet_sums_end_user: `request_log_facet_sums (value_id, grain, period) WHERE facet = 'end_user'`,
 };
 
-/** Where the requests of few series, and those of one end user, lie (docs/decisions/0054). */
+/** Finds requests of rare series and of one end user (docs/decisions/0054). */
 export class IndexRareRequests1764488000000 implements MigrationInterface {
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const [name, place] of Object.entries(INDEXES)) {
-      // What a start that was broken off has left is not valid.
+      // An interrupted start leaves an invalid index.
       await queryRunner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
       await queryRunner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${place}`);
     }

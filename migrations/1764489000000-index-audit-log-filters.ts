@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What has few values, so that a tenant's rows with one of them are to be found among all of that value. */
+/** Columns with few values, indexed with and without the tenant. */
 const KINDS = ['action', 'actor_kind', 'target_type'];
-/** Who acts for many tenants, so likewise; and what hardly ever has rows of several tenants. */
+/** Columns whose values rarely span tenants; `actor_id` may, so it also has an index by tenant. */
 const OWN = ['actor_id', 'target_id', 'request_id'];
 
 const INDEXES = [
@@ -14,14 +14,14 @@ const INDEXES = [
   return {
     name: `audit_log_${columns.join('_')}_idx`,
     columns: [...columns, 'created_at', 'id'].join(', '),
-    // Null of commands and starts.
+    // Null for commands and starts.
     condition: last === 'actor_id' || last === 'request_id' ? `WHERE ${last} IS NOT NULL` : '',
   };
 });
 
 /**
- * So that each filter of the audit log finds its newest rows without looking at the others. Each index is
- * made in a transaction of its own, so that changes wait for a second or two at most.
+ * Lets each filter of the audit log find its newest rows without reading others. Creates each index in
+ * a separate transaction, so that changes wait two seconds at most.
  */
 export class IndexAuditLogFilters1764489000000 implements MigrationInterface {
   readonly transaction = false;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How requests are spread among a tenant's accounts with one provider; null: it says nothing of it. */
+/** How requests are distributed over a tenant's accounts with one provider; null: not set. */
 export class PoolProviderCredentials1764490000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

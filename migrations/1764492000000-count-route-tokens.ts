@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What calls to routes used, so that cache hits and speed are known by route (docs/decisions/0073). */
+/** Usage of route calls, for cache hit rates and speed by route (docs/decisions/0073). */
 export class CountRouteTokens1764492000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // cached_tokens: of prompt_tokens. output_ms: of the answers of output_tokens, from their calls to their ends.
+    // cached_tokens: part of prompt_tokens. output_ms: total time from call to end of the answers in output_tokens.
     await queryRunner.query(`
       ALTER TABLE route_history
         ADD COLUMN prompt_tokens bigint NOT NULL DEFAULT 0,

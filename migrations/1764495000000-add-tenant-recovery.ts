@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who goes on with answers that break off, for requests of the tenant that don't say; null: nobody. */
+/** Which routes resume interrupted answers of requests without the option; null: none. */
 export class AddTenantRecovery1764495000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

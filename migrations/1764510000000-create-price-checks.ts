@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the last look at the age of prices found, and at a public list of them: one row, which says whose turn it is. */
+/** Results of the last check of price ages and of a public price list: one row, which also says which instance checks next. */
 export class CreatePriceChecks1764510000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

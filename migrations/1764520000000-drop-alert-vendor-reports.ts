@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Alerts read from heartbeats which vendors fail (docs/decisions/0049); nothing reads or writes this table. */
+/** Alerts read failing vendors from heartbeats (docs/decisions/0049), so this table is unused. */
 export class DropAlertVendorReports1764520000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`DROP TABLE alert_vendor_reports`);

@@ -8,11 +8,11 @@ const SCOPED = [
 ] as const;
 
 /**
- * Rows that routing keys stored serve those keys only, where the audit log names the key; null: the
- * whole tenant. Keys carry the bounds of their creator's rights.
+ * Limits rows that routing keys stored to those keys if the audit log names the key; null: the whole
+ * tenant. Keys record the limits of their creator's rights.
  */
 export class ScopeWhatKeysStore1764530000000 implements MigrationInterface {
-  // The audit log is read without the locks of the new columns.
+  // Reads the audit log without holding the locks of the new columns.
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -43,7 +43,7 @@ export class ScopeWhatKeysStore1764530000000 implements MigrationInterface {
             AND stored.made_by = 'routing'`,
       );
     }
-    // Keys from a start of the service or the command line come from whoever has the host and its secret.
+    // Keys created at startup or by the command line belong to the owner of the host and its secret.
     await queryRunner.query(`
       UPDATE api_keys SET withheld_rights = '{content}' FROM audit_log
        WHERE action = 'api_key.create' AND target_id = api_keys.id::text

@@ -9,6 +9,6 @@ export class ForgetUnverifiedAddresses1764550000000 implements MigrationInterfac
     await queryRunner.query('UPDATE people SET email = NULL WHERE email IS NOT NULL');
   }
 
-  /** What is cleared stays cleared. */
+  /** Cleared addresses cannot be restored. */
   async down(): Promise<void> {}
 }

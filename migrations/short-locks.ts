@@ -4,10 +4,10 @@ import type { QueryRunner } from 'typeorm';
 const LOCK_LIMIT_MS = 200;
 const PAUSE_MS = 100;
 const MAX_ATTEMPTS = 400;
-/** Somebody else has the lock, or both waited for each other. */
+/** Error codes of a lock timeout and a deadlock. */
 const RETRIED = new Set(['55P03', '40P01']);
 
-/** In a transaction that gives up a lock rather than have all requests wait behind it for long. */
+/** Runs in a transaction with a short lock timeout, since requests queue behind a waiting lock. */
 export async function shortly(
   queryRunner: QueryRunner,
   work: () => Promise<unknown>,

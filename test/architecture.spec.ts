@@ -5,52 +5,52 @@ import { parseSourceFile, readSourceFiles, type SourceFile } from './support/sou
 
 /** The rooms of `src`, lowest first. A file imports from its own room and from those before it. */
 const ROOMS = ['platform', 'canonical', 'vendors', 'core', 'features', 'operator', 'app'];
-/** The three ways to start the program, which need `app` and nothing else. */
+/** The three entry points, which import only `app`. */
 const ENTRIES = ['src/main.ts', 'src/worker.ts', 'src/cli.ts'];
-/** Folders of one room that do not know each other: a feature, and the two that the pipeline joins. */
-const STRANGERS = [
+/** Folders of one room that must not import each other: all features, and some of core. */
+const INDEPENDENT = [
   { room: 'features', between: () => true },
   {
     room: 'core',
     between: (...pair: string[]) => pair.includes('routing') && pair.includes('ledger'),
   },
-  // The ledger writes log rows; the log does not know the ledger.
+  // The ledger writes log rows, so the log must not import the ledger.
   {
     room: 'core',
     between: (own: string, other: string) => own === 'request-log' && other === 'ledger',
   },
 ];
 
-/** The canonical form carries a body as it was received, and needs nothing else of HTTP. */
+/** The canonical form contains the received body; it needs nothing else from HTTP. */
 const ONLY_TYPE_FROM_HTTP = 'src/platform/http/json-body.ts';
-/** Rules that all dialects share refuse in the interface's words. */
+/** Rules shared by all dialects throw the gateway's errors. */
 const ERRORS = 'src/platform/errors/gateway-errors.ts';
 
-/** Where the process is put together, and its database's changes with it. */
+/** The only file that imports migrations. */
 const MIGRATION_LIST = 'src/platform/database/migrations.ts';
 
 const ENVIRONMENT = 'src/platform/config/load-config.ts';
 
 const VENDORS =
   /openai|anthropic|azure|bedrock|vertex|fish-?audio|deepgram|eleven-?labs|gemini|claude|\bgpt|mistral|cohere/i;
-/** The folders of `src/vendors` that are no vendor's. */
+/** Folders of `src/vendors` that belong to no vendor. */
 const SHARED_BY_VENDORS = ['dialects', 'transport'];
-/** The one file that knows every vendor. */
+/** The one file that imports every vendor. */
 const VENDOR_LIST = 'src/vendors/vendors.ts';
-/** Where code may depend on which vendor it is, beside the vendors' own folders. */
+/** Code outside the vendors' folders that may depend on a specific vendor. */
 const VENDOR_PLACES = [
   VENDOR_LIST,
   'src/core/catalogue/data/',
-  // The kinds of vendor that the interface has, which are called after vendors.
+  // Provider types of the API, which are named after vendors.
   'src/platform/config/app-config.ts',
-  // The one public path that spells a vendor, and what else its dialect is spelled with.
+  // Paths, headers and names of the messages dialect that contain its vendor's name.
   'src/features/messages/messages.vendor.ts',
-  // What else clients of that dialect ask for, and paths of a vendor's flavour of the API.
+  // The same for its list of models, and paths of Azure's variant of the API.
   'src/features/providers/messages-models.vendor.ts',
   'src/app/deployment-paths.middleware.ts',
-  // The tokenizer's package is called after models.
+  // The tokenizer's package is named after models.
   'src/vendors/dialects/embeddings/token-texts.ts',
-  // Whose signatures stand in the dialect as they are.
+  // The vendor whose signatures have no prefix in the dialect.
   'src/features/responses/responses.vendor.ts',
 ];
 
@@ -63,7 +63,7 @@ const SHARED_RESOURCES = [
   'src/features/customer/statements',
 ];
 
-/** Where the files lie that pages name. */
+/** Folders of files that pages may name. */
 const CODE_FOLDERS = [
   'src',
   'test',
@@ -74,36 +74,36 @@ const CODE_FOLDERS = [
   'migrations',
   'console/src',
 ];
-/** A file of the code as a page spells one, `ledger.service.ts` or `core/ledger/ledger.service.ts`. */
+/** A source file as pages name it: `ledger.service.ts` or `core/ledger/ledger.service.ts`. */
 const NAMED_FILE = /`(\w[\w./-]*\.(?:ts|mjs))`/g;
 
-/** Where the decorators are made that declare a field of a DTO. */
+/** Definitions of the decorators that declare a DTO field. */
 const FIELD_DECORATORS = [
   'src/platform/http/field.decorators.ts',
   'src/platform/http/nested-field.decorators.ts',
 ];
-/** What those decorators apply together: validation and description. */
+/** Decorators that those combine: validation and description. */
 const PARTS_OF_FIELDS = /^(?:Api(?:Hide)?Property(?:Optional)?|ValidateNested|Is[A-Z][a-z]+)$/;
 
 const RULES: [string, (file: SourceFile) => string[]][] = [
-  ['imports run one way, from a room to those below it', findImportsUpOrAcross],
-  ['an import names a file that exists, or in one place a migration', findBrokenImports],
+  ['a room imports only from rooms below it', findImportsUpOrAcross],
+  ['imported files exist, and only one file imports migrations', findBrokenImports],
   [
-    'the canonical form imports errors, text functions and one type of HTTP only',
+    'the canonical form imports only errors, text functions and one HTTP type',
     findCanonicalImports,
   ],
-  ['the environment is read in one place', findEnvironmentReads],
-  ['vendors are told apart in few places only', findVendorNames],
-  ['a vendor is reached by the list of vendors only', findVendorImports],
-  ['services know nothing of Express', findExpressInServices],
-  ['a field of a DTO is declared by one decorator', findBareFields],
-  ['the folder of a resource is used by its module only', findSharedResources],
+  ['only one file reads the environment', findEnvironmentReads],
+  ['only a few files name a vendor', findVendorNames],
+  ['only the vendor list imports vendors', findVendorImports],
+  ['services do not use Express', findExpressInServices],
+  ['one decorator declares each DTO field', findBareFields],
+  ['only the module of a resource imports its folder', findSharedResources],
 ];
 
 describe('the layout of src', () => {
   const files = readSourceFiles('src');
 
-  it('is read whole', () => {
+  it('is read completely', () => {
     expect(files.length).toBeGreaterThan(200);
     expect(files.flatMap((file) => file.imports).length).toBeGreaterThan(500);
   });
@@ -112,7 +112,7 @@ describe('the layout of src', () => {
     expect(files.flatMap(find)).toEqual([]);
   });
 
-  it('has no two files that need each other, be it to load or to be understood', () => {
+  it('has no import cycle, including type imports', () => {
     expect(findCycles(files)).toEqual([]);
   });
 
@@ -123,8 +123,8 @@ describe('the layout of src', () => {
   });
 });
 
-describe('the pages', () => {
-  it('name files of the code that are there', () => {
+describe('the documentation', () => {
+  it('names only files that exist', () => {
     const paths = [...CODE_FOLDERS.flatMap(listFiles), ...readdirSync('console')];
     const names = new Set(paths.map((path) => basename(path)));
     const pages = [...listFiles('docs').filter((path) => path.endsWith('.md')), 'README.md'];
@@ -138,7 +138,7 @@ describe('the pages', () => {
   });
 });
 
-describe('each rule on the layout', () => {
+describe('each layout rule', () => {
   const find = (path: string, text: string): string[] =>
     RULES.flatMap(([, rule]) => rule(parseSourceFile(path, text)));
 
@@ -163,7 +163,7 @@ describe('each rule on the layout', () => {
     ['src/features/chat/chat.controller.ts', "import type { Response } from 'express';"],
     ['src/features/jobs/jobs.dto.ts', 'class A { @StringField() b!: string; }'],
     ['src/platform/config/env.dto.ts', "import { IsString } from 'class-validator';"],
-  ])('lets %s pass with %s', (path, text) => {
+  ])('allows %s with %s', (path, text) => {
     expect(find(path, text)).toEqual([]);
   });
 
@@ -203,11 +203,11 @@ describe('each rule on the layout', () => {
     ['src/features/jobs/jobs.dto.ts', "import { ApiProperty } from '@nestjs/swagger';"],
     ['src/features/jobs/a.controller.ts', "import { ApiProperty } from '@nestjs/swagger';"],
     ['src/features/jobs/jobs.dto.ts', "import { IsString } from 'class-validator';"],
-  ])('stops %s with %s', (path, text) => {
+  ])('rejects %s with %s', (path, text) => {
     expect(find(path, text)).toHaveLength(1);
   });
 
-  it('stops two files that import each other, if only types', () => {
+  it('rejects two files that import each other, even only types', () => {
     const pair = (keyword: string): SourceFile[] => [
       parseSourceFile('src/features/chat/a.ts', "import { b } from './b.js';"),
       parseSourceFile('src/features/chat/b.ts', `${keyword} { a } from './a.js';`),
@@ -218,7 +218,7 @@ describe('each rule on the layout', () => {
     expect(findCycles(pair('import type'))).toHaveLength(1);
   });
 
-  it('stops two folders of core that import each other', () => {
+  it('rejects two folders of core that import each other', () => {
     const cycle = [
       parseSourceFile('src/core/access/a.ts', "import type { B } from '../people/b.js';"),
       parseSourceFile('src/core/people/b.ts', 'export type B = 1;'),
@@ -231,7 +231,7 @@ describe('each rule on the layout', () => {
   });
 });
 
-/** `src/features/chat/chat.parse.ts` lies in the room `features`, and there in `chat`. */
+/** Returns the room and its folder: `features` and `chat` for `src/features/chat/chat.parse.ts`. */
 function placeOf(path: string): { room: string; folder: string } {
   const [, room = '', folder = ''] = path.split('/');
   return { room: ENTRIES.includes(path) ? 'app' : room, folder };
@@ -240,7 +240,7 @@ function placeOf(path: string): { room: string; folder: string } {
 function findImportsUpOrAcross({ path, imports }: SourceFile): string[] {
   const own = placeOf(path);
   const level = ROOMS.indexOf(own.room);
-  if (level === -1) return [`${path} is in no room`];
+  if (level === -1) return [`${path} is not in a room`];
   return imports
     .filter(({ target }) => target.startsWith('src/'))
     .filter(({ target }) => {
@@ -248,7 +248,7 @@ function findImportsUpOrAcross({ path, imports }: SourceFile): string[] {
       if (room !== own.room) return !ROOMS.slice(0, level).includes(room);
       return (
         folder !== own.folder &&
-        STRANGERS.some((one) => one.room === room && one.between(own.folder, folder))
+        INDEPENDENT.some((one) => one.room === room && one.between(own.folder, folder))
       );
     })
     .map(({ target }) => `${path} imports ${target}`);
@@ -283,13 +283,13 @@ function findVendorNames({ path, tokens }: SourceFile): string[] {
   return [...names].map((name) => `${path} names a vendor: ${name}`);
 }
 
-/** Of a vendor's own folder, with one file that describes it. */
+/** Returns whether the file is in a vendor's own folder. */
 function isOfVendor(path: string): boolean {
   const { room, folder } = placeOf(path);
   return room === 'vendors' && path.split('/').length > 3 && !SHARED_BY_VENDORS.includes(folder);
 }
 
-/** Vendors may use each other: one may sell the models of another. */
+/** Vendors may import each other, since one may sell another's models. */
 function findVendorImports({ path, imports }: SourceFile): string[] {
   if (path === VENDOR_LIST || isOfVendor(path)) return [];
   return imports

@@ -13,7 +13,7 @@ interface Values {
 }
 
 /**
- * What a dialect calls a field, dotted for nested members. A plain name is read from callers and sent to
+ * A dialect's name of a field, dotted for nested members. A plain name is read from callers and sent to
  * vendors.
  */
 type Cell =

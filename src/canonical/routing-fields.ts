@@ -199,7 +199,7 @@ export function readModelChain(value: Readonly<Record<string, unknown>>): [strin
     if (/^[^/]+\/.+$/s.test(alias)) continue;
     throw new InvalidRequestError(
       alias === first ? 'model' : `models.${rest.indexOf(alias)}`,
-      `${JSON.stringify(alias.slice(0, MAX_ALIAS_LENGTH))} is no model alias; write it as <provider>/<model>, for example openai/gpt-4o-mini.`,
+      `${JSON.stringify(alias.slice(0, MAX_ALIAS_LENGTH))} is not a model alias; use <provider>/<model>, for example openai/gpt-4o-mini.`,
     );
   }
   return [primary, ...fallbacks];

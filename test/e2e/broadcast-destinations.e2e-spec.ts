@@ -49,7 +49,7 @@ describe('broadcast destinations', () => {
     return (await response.json()) as Json;
   };
 
-  it('can be read and mended when the service has another secret than their headers', async () => {
+  it('can be read and fixed after the encryption secret was replaced', async () => {
     const id = await setUp.send({ url: URL, headers: { 'X-Api-Key': 'collector-secret' } });
     const box = new SecretBox('another-secret-of-at-least-32-characters', 'destination-headers');
     await database.database.query(
@@ -67,7 +67,7 @@ describe('broadcast destinations', () => {
     await setUp.gateway.fetch(`${DESTINATIONS}/${id}`, { method: 'DELETE' });
   });
 
-  it('are made, listed, read, changed and deleted; headers are masked and encrypted', async () => {
+  it('creates, lists, reads, changes and deletes; headers are masked and encrypted', async () => {
     const id = await setUp.send({ url: URL, headers: { 'X-Api-Key': 'collector-secret' } });
     const made = await setUp.destination(id);
     expect(made).toMatchObject({
@@ -100,7 +100,7 @@ describe('broadcast destinations', () => {
     expect((await setUp.gateway.fetch(`${DESTINATIONS}/${id}`)).status).toBe(404);
   });
 
-  it('keep a header that comes back masked, and drop one that does not', async () => {
+  it('keeps a header sent back masked and drops an omitted one', async () => {
     const id = await setUp.send({ headers: { 'x-one': 'first', 'x-two': 'second' } });
     await put(id, { headers: { 'X-One': '********', 'x-three': 'third' } });
     const tested = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
@@ -113,7 +113,7 @@ describe('broadcast destinations', () => {
     ]);
   });
 
-  it('do not tell a server the headers of another, nor send it what waited for that', async () => {
+  it('clears stored headers and pending traces when the URL changes', async () => {
     const id = await setUp.send({ headers: { 'x-key': 'secret' } });
     const { origin } = new globalThis.URL(setUp.receiver.url);
     const masked = { 'x-key': '********' };
@@ -126,7 +126,7 @@ describe('broadcast destinations', () => {
       expect(await setUp.destination(id)).toMatchObject({ headers: masked });
       expect(await put(id, change)).toMatchObject({ ...change, headers: {} });
       expect(await put(id, { headers: { 'x-key': 'secret' } })).toMatchObject({ headers: masked });
-      // What stays the same keeps them.
+      // An unchanged URL keeps them.
       expect(await put(id, { ...change, headers: { 'X-Key': '***' } })).toMatchObject({
         headers: masked,
       });
@@ -143,7 +143,7 @@ describe('broadcast destinations', () => {
     expect(moved).toMatchObject({ dropped_count: 1, pending_count: 0, url: 'http://127.0.0.1:9/' });
   });
 
-  it('are tested with a made-up trace, whose outcome is told', async () => {
+  it('sends a test trace and reports the outcome', async () => {
     const id = await setUp.send({ enabled: false });
     const good = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
     expect(good.status).toBe(200);
@@ -163,7 +163,7 @@ describe('broadcast destinations', () => {
     });
   });
 
-  it('are given up after ten seconds when they hang while being tested', async () => {
+  it('times out after ten seconds when a tested destination hangs', async () => {
     const id = await setUp.send();
     setUp.receiver.reception = RECEPTIONS.hang;
     const haste = hastenReceivers();
@@ -171,20 +171,20 @@ describe('broadcast destinations', () => {
     expect(await tested.json()).toMatchObject({
       delivered: false,
       status: null,
-      // A tenth of the time.
+      // A tenth of that, scaled for the test.
       error: 'did not answer within 1 seconds',
     });
     haste.mockRestore();
   });
 
-  it('are at most five', async () => {
+  it('allows at most five', async () => {
     for (let count = 0; count < 5; count++) await setUp.send({ url: URL });
     const response = await setUp.gateway.post(DESTINATIONS, { url: URL });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'destinations' } });
   });
 
-  it("are nobody else's: not to be read, changed, tested or sent to", async () => {
+  it("returns 404 for another tenant's destination and sends it no traces", async () => {
     const id = await setUp.send();
     const call = (path: string, method: string, body?: string) =>
       fetch(setUp.gateway.url + path, {
@@ -235,31 +235,31 @@ describe('broadcast destinations', () => {
     ['a host header', { url: URL, headers: { Host: 'other' } }, 'headers.Host'],
     ['a length header', { url: URL, headers: { 'Content-Length': '1' } }, 'headers.Content-Length'],
     [
-      'a header of proxies',
+      'a proxy header',
       { url: URL, headers: { 'Proxy-Authenticate': 'x' } },
       'headers.Proxy-Authenticate',
     ],
     [
-      'a name that would get lost',
+      'an inherited property name',
       { url: URL, headers: { constructor: 'x' } },
       'headers.constructor',
     ],
     ['a mask of nothing', { url: URL, headers: { 'x-a': '********' } }, 'headers.x-a'],
     [
-      'a header of the delivery',
+      'a header that the delivery sets',
       { url: URL, headers: { 'Content-Type': 'x' } },
       'headers.Content-Type',
     ],
     ['the same header twice', { url: URL, headers: { 'x-a': 'a', 'X-A': 'b' } }, 'headers.X-A'],
     ['an unknown field', { url: URL, retries: 3 }, 'retries'],
-  ])('are refused with %s', async (_name, body, param) => {
+  ])('rejects %s', async (_name, body, param) => {
     const response = await setUp.gateway.post(DESTINATIONS, body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
 });
 
-describe('where private destinations are not allowed', () => {
+describe('without access to private networks', () => {
   let gateway: BootedGateway;
 
   beforeAll(async () => {
@@ -295,7 +295,7 @@ describe('where private destinations are not allowed', () => {
     'http://0x7f.1/',
     'http://0.0.0.0/',
     'http://100.64.0.1/',
-  ])('refuses %s', async (url) => {
+  ])('rejects %s', async (url) => {
     const response = await gateway.post(DESTINATIONS, { url });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'url' } });

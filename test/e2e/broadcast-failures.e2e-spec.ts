@@ -34,7 +34,7 @@ interface TestQueue {
   stop(): Promise<void>;
 }
 
-/** Both kinds where there is a `redis-server` to test with. */
+/** Both kinds if a `redis-server` is installed. */
 const queues = hasRedisServer ? ['the database', 'Redis'] : ['the database'];
 
 async function startQueue(kind: string): Promise<TestQueue> {
@@ -43,9 +43,9 @@ async function startQueue(kind: string): Promise<TestQueue> {
   return { environment: { REDIS_URL: redis.url }, stop: () => redis.stop() };
 }
 
-/** Waits until a destination has settled so many traces, one way or the other. */
+/** Waits until a destination has delivered or dropped this many traces. */
 async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
-  // Each look is a request.
+  // Each check is a request.
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_MS) {
     const state = await setUp.destination(id);
     if (Number(state.delivered_count) + Number(state.dropped_count) >= traces) return state;
@@ -56,8 +56,8 @@ async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
 
 const TOO_OLD = { rejectedSpans: '1', errorMessage: 'too old: C:\\spans\0' };
 
-// On one queue only: what a failure leads to is decided in the rows, whoever wakes the workers.
-describe('a receiver that fails', () => {
+// One queue is enough: the rows decide what happens after a failure.
+describe('a failing receiver', () => {
   let setUp: BroadcastSetUp;
   const receivers: TraceReceiver[] = [];
 
@@ -80,7 +80,7 @@ describe('a receiver that fails', () => {
   const destinations = new Map<string, Destination>();
   const of = (name: string): Destination => destinations.get(name)!;
 
-  /** For the tests of a group, with one trace for all, as what one gets does not depend on the others. */
+  /** Sends one trace for all tests of a group, which are independent of each other. */
   function useReceivers(
     receptions: Record<string, TraceReceiver['reception']>,
     onceMet: (receiver: TraceReceiver, name: string) => unknown,
@@ -99,7 +99,7 @@ describe('a receiver that fails', () => {
     afterAll(() => setUp.clear());
   }
 
-  describe('for good', () => {
+  describe('permanently', () => {
     useReceivers(
       {
         gone: RECEPTIONS.refuse,
@@ -122,7 +122,7 @@ describe('a receiver that fails', () => {
       ['is gone', 'gone', 'answered with status 410'],
       ['redirects', 'redirecting', 'redirects, which is not followed'],
       ['says that it will not take it later either', 'refusing', 'answered with status 401'],
-    ])('gets a trace once when it %s, which counts as dropped', async (_, name, reason) => {
+    ])('gets a trace once when it %s, and the trace counts as dropped', async (_, name, reason) => {
       const { receiver, id } = of(name);
       const state = await settled(setUp, id, 1);
       expect(state).toMatchObject({
@@ -134,7 +134,7 @@ describe('a receiver that fails', () => {
       expect(receiver.deliveries).toHaveLength(1);
     });
 
-    it('is believed about what it did not take of a delivery that it took', async () => {
+    it('has its partial rejections counted as dropped', async () => {
       const state = await settled(setUp, of('partial').id, 1);
       expect(state).toMatchObject({
         delivered_count: 0,
@@ -144,13 +144,13 @@ describe('a receiver that fails', () => {
       });
     });
 
-    it('gets no more of what waited for a destination that is disabled', async () => {
+    it('gets no pending traces once its destination is disabled', async () => {
       const state = await settled(setUp, of('disabled').id, 1);
       expect(state).toMatchObject({ dropped_count: 1, enabled: false });
     });
   });
 
-  describe('for a while', () => {
+  describe('temporarily', () => {
     let waitedFromMs = 0;
     useReceivers(
       {
@@ -168,7 +168,7 @@ describe('a receiver that fails', () => {
     );
 
     it.each(['failing', 'resetting'])(
-      'gets a trace again, under the same key, after it answered 500 or reset the connection (%s)',
+      'gets a retry with the same idempotency key after a 500 or a reset (%s)',
       async (name) => {
         const { receiver, id } = of(name);
         const state = await settled(setUp, id, 1);
@@ -180,14 +180,14 @@ describe('a receiver that fails', () => {
       },
     );
 
-    it('is left alone for as long as it asks', async () => {
+    it('gets no retry before its Retry-After', async () => {
       const { receiver, id } = of('patient');
       await until(() => receiver.deliveries.length > 1);
       expect(performance.now() - waitedFromMs).toBeGreaterThan(900);
       expect(await settled(setUp, id, 1)).toMatchObject({ delivered_count: 1 });
     });
 
-    it('gets a trace five times, and then it is dropped and counted', async () => {
+    it('gets five attempts before the trace is dropped and counted', async () => {
       const { receiver, id } = of('hopeless');
       const state = await settled(setUp, id, 1);
       expect(state).toMatchObject({ delivered_count: 0, dropped_count: 1, pending_count: 0 });
@@ -197,14 +197,14 @@ describe('a receiver that fails', () => {
     });
   });
 
-  it('is given up after ten seconds when it hangs or drips, and holds nobody else up', async () => {
+  it('times out after ten seconds when it hangs or drips, without delaying other traces', async () => {
     const hanging = await receive(RECEPTIONS.hang);
     const dripping = await receive(RECEPTIONS.drip);
     const good = await receive(RECEPTIONS.accept);
     const haste = hastenReceivers();
     const requestId = await ask(setUp);
     for (const { receiver } of [hanging, dripping, good]) await receiver.traceOf(requestId);
-    // What comes later does not wait for what hangs.
+    // Later traces do not wait for the hanging one.
     const later = await ask(setUp);
     for (const { receiver } of [hanging, dripping, good]) await receiver.traceOf(later);
     for (const { receiver } of [hanging, dripping]) receiver.reception = RECEPTIONS.accept;
@@ -219,7 +219,7 @@ describe('a receiver that fails', () => {
 });
 
 describe.each(queues)('a restart, with the queue in %s', (kind) => {
-  it('loses no trace: neither one in memory nor one whose receiver was away', async () => {
+  it('loses no trace, buffered or undelivered', async () => {
     const database = await createTestDatabase();
     const queue = await startQueue(kind);
     const environment = {
@@ -253,7 +253,7 @@ describe.each(queues)('a restart, with the queue in %s', (kind) => {
   });
 });
 
-describe('an outage of receivers, with a restart in the middle', () => {
+describe('an outage of receivers with a restart', () => {
   it('loses no trace silently: each arrives or is counted as dropped', async () => {
     const database = await createTestDatabase();
     const environment = {
@@ -282,7 +282,7 @@ describe('an outage of receivers, with a restart in the middle', () => {
       await load(first, 40);
       await first.close();
       const second = await bootWithBroadcast(environment, { database });
-      // Until what was sent first has had all its attempts, so that some of it is dropped.
+      // Until the first traces have used all attempts, so that some are dropped.
       for (const id of ids) {
         while ((await second.destination(id)).dropped_count === 0) await load(second, 5);
       }
@@ -310,7 +310,7 @@ describe('an outage of receivers, with a restart in the middle', () => {
   }, 240_000);
 });
 
-/** Requests whose traces a receiver took with a good answer. */
+/** Requests whose traces a receiver accepted. */
 function takenBy({ deliveries }: TraceReceiver): string[] {
   return deliveries
     .filter(({ isAccepted }) => isAccepted)

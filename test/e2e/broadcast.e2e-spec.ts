@@ -7,7 +7,7 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { silentWave } from '../support/spoken-audio.js';
 import { until } from '../support/until.js';
 
-// A machine that stops for two seconds has a request refused that finds no credits set aside.
+// A machine that stalls for two seconds loses the prepared credits, and a request would be rejected.
 jest.retryTimes(2);
 
 const CHAIN = { models: ['one/a', 'other/b'] };
@@ -17,7 +17,7 @@ const ERROR = 2;
 
 type Json = Record<string, unknown>;
 
-/** Each dialect with a body that asks for the chain of a failing and a good vendor. */
+/** Each dialect with a body whose model chain has a failing and a working vendor. */
 const DIALECTS: [endpoint: string, path: string, body: Json][] = [
   ['chat', '/v1/chat/completions', { ...CHAIN, messages: [USER], temperature: 0.5, max_tokens: 9 }],
   [
@@ -57,7 +57,7 @@ describe('trace broadcast', () => {
     ask('/v1/chat/completions', { model: 'other/b', messages: [USER], ...fields }, headers);
 
   describe.each(DIALECTS)('%s', (endpoint, path, body) => {
-    it.each([false, true])('tells of a request and its fallback (stream: %s)', async (stream) => {
+    it.each([false, true])('traces a request and its fallback (stream: %s)', async (stream) => {
       await setUp.send();
       const trace = { trace_name: 'my step', priority: 'high', session_id: 's-1', depth: 3 };
       const { status, id } = await ask(
@@ -127,7 +127,7 @@ describe('trace broadcast', () => {
     });
 
     it.each([false, true])(
-      'tells of texts where the destination asks for them (stream: %s)',
+      'includes content when the destination requests it (stream: %s)',
       async (stream) => {
         await setUp.send({ include_content: true });
         const { id } = await ask(path, { ...body, stream });
@@ -144,7 +144,7 @@ describe('trace broadcast', () => {
     );
   });
 
-  it('tells of embeddings, speech and transcriptions', async () => {
+  it('traces embeddings, speech and transcriptions', async () => {
     await setUp.send();
     const embedded = await ask('/v1/embeddings', { model: 'sandbox/embed', input: 'one two' });
     const [embeddings] = await setUp.receiver.traceOf(embedded.id);
@@ -182,7 +182,7 @@ describe('trace broadcast', () => {
     expect(transcription!.attributes).not.toHaveProperty(['gen_ai.output.messages']);
   });
 
-  it('tells of what was heard in a recording where the destination asks for texts', async () => {
+  it('includes the transcript when the destination requests content', async () => {
     await setUp.send({ include_content: true });
     const form = new FormData();
     form.set('model', 'sandbox/transcribe');
@@ -200,7 +200,7 @@ describe('trace broadcast', () => {
     ]);
   });
 
-  it('tells of requests that failed, and of those that were refused', async () => {
+  it('traces failed and rejected requests', async () => {
     await setUp.send();
     setUp.other.answer = errorAnswer(400, { message: 'bad' });
     const failed = await chat();
@@ -232,7 +232,7 @@ describe('trace broadcast', () => {
     }
   });
 
-  it('tells of an answer from the cache, which no route was asked for', async () => {
+  it('traces a cached answer without attempts', async () => {
     await setUp.send();
     const cached = { ...OPT_IN, 'x-gateway-cache': '60' };
     const messages = [{ role: 'user', content: 'asked twice' }];
@@ -250,7 +250,7 @@ describe('trace broadcast', () => {
     expect(attempts).toEqual([]);
   });
 
-  it("tells of a tenant's own account without naming it", async () => {
+  it('traces a BYOK account without naming it', async () => {
     await setUp.send({ include_content: true });
     const made = await setUp.gateway.post('/v1/customer/provider-credentials', {
       provider: 'other',
@@ -291,7 +291,7 @@ describe('trace broadcast', () => {
     expect(child!.traceId).toBe(traceId);
   });
 
-  it('sends nothing without the header, and nothing of another tenant or a disabled destination', async () => {
+  it('sends nothing without the header, for another tenant or to a disabled destination', async () => {
     await setUp.send({ enabled: false });
     const unsent = [
       await chat(),
@@ -326,7 +326,7 @@ describe('trace broadcast', () => {
     expect(setUp.receiver.requestIds().includes(low.id)).toBe(isLowSent);
   });
 
-  it('sends many traces together, each once, with the headers of the destination', async () => {
+  it("batches traces, each sent once, with the destination's headers", async () => {
     jest.replaceProperty(GROUP_LIMITS, 'maxAgeMs', 1_000);
     const id = await setUp.send({ headers: { 'X-Api-Key': 'collector-key' } });
     const asked = await Promise.all(Array.from({ length: 60 }, () => chat()));
@@ -358,14 +358,14 @@ describe('trace broadcast', () => {
     ['is a list', ['text'], 'trace'],
     ['has a name that is no text', { trace_name: 1 }, 'trace.trace_name'],
     ['has a priority that is no text', { priority: ['high'] }, 'trace.priority'],
-  ])('answers 400 where the trace object %s', async (_name, trace, param) => {
+  ])('returns 400 when the trace object %s', async (_name, trace, param) => {
     const { status, text } = await chat({ trace }, {});
     expect(status).toBe(400);
     expect((JSON.parse(text) as { error: { param: string } }).error.param).toBe(param);
     expect(setUp.other.calls).toHaveLength(0);
   });
 
-  it.each([50, 5_000, 50_000])('survives a trace object of %s levels', async (levels) => {
+  it.each([50, 5_000, 50_000])('handles a trace object of %s levels', async (levels) => {
     await setUp.send();
     const body = `{"model":"other/b","messages":[${JSON.stringify(USER)}],"trace":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
     const response = await setUp.gateway.fetch('/v1/chat/completions', {

@@ -222,7 +222,7 @@ describe('the configuration', () => {
         /providers\.sandbox\.id .* built in/,
       ],
       [{ settings: { GATEWAY_COOLDOWN_MS: -1 } }, /GATEWAY_COOLDOWN_MS must be an integer/],
-      [{ settings: { PORT: 1 } }, /PORT is no setting that may change/],
+      [{ settings: { PORT: 1 } }, /PORT cannot change while the service runs/],
       [{ ...priced('0.003'), settings: { LOG_LEVEL: 'loud' } }, /LOG_LEVEL must be/],
       [{ prices: [] }, /prices/],
     ];

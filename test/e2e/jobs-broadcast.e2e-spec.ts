@@ -29,7 +29,7 @@ describe('trace broadcast of jobs', () => {
 
   const sweep = (): Promise<void> =>
     setUp.gateway.gateway.application.get(JobSweeper, { strict: false }).sweepNow();
-  /** Waits for the trace of one more request. @returns of which others there were any, once for each delivery */
+  /** Waits for the trace of one more request. @returns the ids of other traces, once per delivery */
   const traceOfAnother = async (): Promise<string[]> => {
     const { job, requestId: last } = await submit({ model: 'sandbox/image', prompt: PROMPT });
     await jobIn(setUp.gateway, job.id, 'succeeded');
@@ -40,7 +40,7 @@ describe('trace broadcast of jobs', () => {
       .filter((id) => id !== last);
   };
 
-  it('tells of a picture and its fallback when the job has ended', async () => {
+  it('traces an image and its fallback when the job has ended', async () => {
     await setUp.send();
     const models = ['sandbox/image-fault-500', 'sandbox/image'];
     const { job, requestId } = await submit(
@@ -78,7 +78,7 @@ describe('trace broadcast of jobs', () => {
     expect(setUp.receiver.deliveries.map(({ text }) => text).join()).not.toContain(PROMPT);
   });
 
-  it('tells once of a video that was asked after, from its submission to its end', async () => {
+  it('traces a polled video once, from submission to end', async () => {
     await setUp.send({ include_content: true });
     const { job, requestId } = await submit({ model: 'sandbox/video', prompt: PROMPT, seconds: 2 });
     await jobIn(setUp.gateway, job.id, 'succeeded');
@@ -98,9 +98,9 @@ describe('trace broadcast of jobs', () => {
   it.each([
     ['fails', { model: 'sandbox/image-fault-500', n: 1 }, 'failed', 'provider_error'],
     ['is cancelled', { model: 'sandbox/video-fault-stuck' }, 'cancelled', undefined],
-  ])('tells of a job that %s', async (_name, body, status, errorType) => {
+  ])('traces a job that %s', async (_name, body, status, errorType) => {
     await setUp.send();
-    // A job would be tried again for a while; whoever waits for a picture is told at once.
+    // A job would be retried for a while; a caller waiting for an image fails at once.
     const isWaiting = 'n' in body;
     const path = isWaiting ? '/v1/images/generations' : '/v1/jobs';
     const response = await setUp.gateway.post(path, { ...body, prompt: PROMPT }, OPT_IN);
@@ -116,7 +116,7 @@ describe('trace broadcast of jobs', () => {
     expect(root!.attributes['error.type']).toBe(errorType);
   });
 
-  it('tells of the guardrails that marked a job, and of a submission that one refused', async () => {
+  it('traces guardrails that flagged a job or rejected a submission', async () => {
     await setUp.send();
     const make = async (action: string, word: string): Promise<string> => {
       const response = await setUp.gateway.post('/v1/customer/guardrails', {
@@ -153,13 +153,13 @@ describe('trace broadcast of jobs', () => {
     }
   });
 
-  it('tells of a job whose end came with the end of who was to tell of it', async () => {
+  it('traces a job whose worker died right after ending it', async () => {
     await setUp.send();
     const { job, requestId } = await submit({ model: 'sandbox/image', prompt: PROMPT });
     await jobIn(setUp.gateway, job.id, 'succeeded');
     await setUp.receiver.traceOf(requestId);
     setUp.receiver.deliveries.length = 0;
-    // As a process leaves the row that died right after it had ended the job.
+    // The row as left by a process that died right after ending the job.
     await setUp.gateway.database.query(
       `UPDATE jobs SET trace_due = true, completed_at = now() - interval '1 minute' WHERE id = $1`,
       [job.id],
@@ -175,7 +175,7 @@ describe('trace broadcast of jobs', () => {
     expect(await traceOfAnother()).toEqual([requestId]);
   });
 
-  it('is asked for by the submission, and a bad `trace` is refused', async () => {
+  it('is requested by the submission, which rejects an invalid `trace`', async () => {
     await setUp.send();
     const { job } = await submit({ model: 'sandbox/image', prompt: PROMPT, trace: TRACE }, {});
     await jobIn(setUp.gateway, job.id, 'succeeded');

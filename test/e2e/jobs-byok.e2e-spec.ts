@@ -15,11 +15,11 @@ const SHARED_KEY = 'operators-key-for-one';
 const PRICE = 40_000;
 const FEE = 2_000;
 
-describe('a job of a tenant with its own account', () => {
+describe('a job with a BYOK account', () => {
   let vendor: MediaVendor;
   let files: Awaited<ReturnType<typeof writeOperatorFiles>>;
   let database: TestDatabase;
-  /** Takes jobs in; the other one works on them. */
+  /** Accepts jobs; the other instance runs them. */
   let gateway: BootedGateway;
   let other: BootedGateway;
   let stored = 0;
@@ -77,12 +77,12 @@ describe('a job of a tenant with its own account', () => {
   const forget = async (id: string): Promise<void> => {
     await gateway.fetch(`${CREDENTIALS}/${id}`, { method: 'DELETE' });
   };
-  /** As a second later, when the other instance knows of it. */
+  /** Waits until the other instance has seen the change. */
   const forgetEverywhere = async (id: string): Promise<void> => {
     await forget(id);
     other.gateway.application.get(CredentialDirectory, { strict: false }).forget(other.tenantId);
   };
-  /** Works on the job where it was not taken in, until it has ended. */
+  /** Runs the job on the other instance until it has ended. */
   const work = async (id: string): Promise<JobBody> => {
     const worker = other.gateway.application.get(JobWorker, { strict: false });
     for (let looks = 0; looks < 100; looks++) {
@@ -104,7 +104,7 @@ describe('a job of a tenant with its own account', () => {
     return rows[0]!;
   };
 
-  it('is made by any instance with its key, and charged the fee', async () => {
+  it('runs on any instance with its key and is charged the fee', async () => {
     const { key } = await store();
     const { id } = await submitJob(gateway, draw);
     expect(await listedJob(gateway, id)).toMatchObject({ reserved_credits: FEE });
@@ -120,7 +120,7 @@ describe('a job of a tenant with its own account', () => {
     });
   });
 
-  it('keeps the account’s id and nothing of its key', async () => {
+  it("stores the account's id but not its key", async () => {
     const { id: credentialId, key } = await store();
     const { id } = await submitJob(gateway, draw);
     const { rows } = await database.database.query<{ row: string }>(
@@ -132,7 +132,7 @@ describe('a job of a tenant with its own account', () => {
     await work(id);
   });
 
-  it('is asked after with the key that it was sent with, whatever was stored since', async () => {
+  it('is polled with the key that submitted it, even if replaced since', async () => {
     const { key } = await store();
     const { id } = await submitJob(gateway, { model: 'one/film', prompt: 'waves', seconds: 4 });
     await runRow(other.gateway.application.get(JobWorker, { strict: false }), id);
@@ -142,7 +142,7 @@ describe('a job of a tenant with its own account', () => {
     expect(await logOf(id)).toMatchObject({ traffic_mode: 'byok', cost: FEE });
   });
 
-  it('fails and costs nothing when the account is gone before it is sent', async () => {
+  it('fails free of charge when the account is deleted before submission', async () => {
     const { id: credentialId } = await store();
     const { id } = await submitJob(gateway, draw);
     await forgetEverywhere(credentialId);
@@ -152,7 +152,7 @@ describe('a job of a tenant with its own account', () => {
     expect(await logOf(id)).toMatchObject({ cost: 0 });
   });
 
-  it('goes to shared capacity then, at its price, where that is allowed', async () => {
+  it('then falls back to shared capacity at its price, if allowed', async () => {
     const { id: credentialId } = await store({ allow_shared_fallback: true });
     const { id } = await submitJob(gateway, draw);
     expect(await listedJob(gateway, id)).toMatchObject({ reserved_credits: PRICE });
@@ -162,7 +162,7 @@ describe('a job of a tenant with its own account', () => {
     expect(await logOf(id)).toMatchObject({ traffic_mode: 'shared', cost: PRICE });
   });
 
-  it('fails and costs nothing when the account is gone while the vendor is at work', async () => {
+  it('fails free of charge when the account is deleted while the vendor works', async () => {
     const { id: credentialId, key } = await store({ allow_shared_fallback: true });
     const { id } = await submitJob(gateway, { model: 'one/film', prompt: 'waves', seconds: 4 });
     await runRow(other.gateway.application.get(JobWorker, { strict: false }), id);

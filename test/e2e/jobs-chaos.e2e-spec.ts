@@ -15,14 +15,14 @@ import { createTestDatabase } from '../support/test-database.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
 const isShort = process.env.CHAOS_JOBS === undefined;
-/** The proof is for 500 on each queue; by itself the suite is content with fewer, as it is run often. */
+/** The full run uses 500 on each queue; the default is lower, since the suite runs often. */
 const JOBS = Number(process.env.CHAOS_JOBS ?? 40);
 const CHAOS_MS = JOBS >= 500 ? 40_000 : 4_000;
 const WORKERS = 2;
 const LEAST_KILLS = 1;
 const SUBMITTERS = 8;
 const API_KEY = 'sk-chaos-test-key-000001';
-/** Dead workers' leases run out after 15 seconds, and lost wake-ups are found by a sweep. */
+/** Leases of dead workers expire after 15 seconds, and a sweep finds lost wake-ups. */
 const ENDS_LIMIT_MS = 180_000;
 const SENTENCES = 200;
 
@@ -38,7 +38,7 @@ interface JobRow {
   kept: number;
 }
 
-/** Every job's truth is its row, so the short run is content with one queue; `jobs.e2e` has both. */
+/** The row is authoritative, so the short run uses one queue; `jobs.e2e` covers both. */
 const [onDatabase, onRedis] = jobQueues();
 const QUEUES = isShort ? [hasRedisServer ? onRedis : onDatabase] : [onDatabase, onRedis];
 
@@ -48,7 +48,7 @@ describe.each(QUEUES)('jobs, queued in $name', ({ it, startRedis }) => {
     for (const cleanUp of cleanUps.reverse()) await cleanUp();
   });
 
-  it('end once, are sent once and are charged once, whoever is killed meanwhile', async () => {
+  it('end, are sent and are charged once, whichever process is killed', async () => {
     const numbers = new SeededRandom(7);
     const random = (): number => numbers.next();
     const vendors: MediaVendor[] = [];
@@ -121,7 +121,7 @@ describe.each(QUEUES)('jobs, queued in $name', ({ it, startRedis }) => {
           await wait(random() * 1_000);
           await call(`/v1/jobs/${job.id}`, { method: 'DELETE' });
         }
-        // Spread over most of the time in which workers die.
+        // Spread over most of the time during which workers are killed.
         await wait(((random() * CHAOS_MS * SUBMITTERS) / JOBS) * 1.2);
       }
     };
@@ -136,7 +136,7 @@ describe.each(QUEUES)('jobs, queued in $name', ({ it, startRedis }) => {
         workers[victim] = await spawnGateway(environment, 'worker');
       }
     };
-    /** Kills all, has the time go by for which the jobs of the dead are their own, and starts one that ends them. */
+    /** Kills all workers, waits for their leases to expire, and starts one that ends the jobs. */
     const killAll = async (): Promise<void> => {
       await Promise.all(workers.map((worker) => worker.stop('SIGKILL')));
       kills += workers.length;
@@ -205,11 +205,11 @@ describe.each(QUEUES)('jobs, queued in $name', ({ it, startRedis }) => {
     expect(await findLedgerFaults(database.database)).toEqual([]);
     expect(await count('SELECT count(*) FROM holds')).toBe(0);
 
-    // It must have been a day on which things went wrong, and most came to their end all the same.
+    // Faults must have occurred, and most jobs must have succeeded all the same.
     expect(vendors.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(0);
     const statuses = rows.map(({ status }) => status);
     const succeeded = statuses.filter((status) => status === 'succeeded').length;
-    // Of few jobs, many may be at a vendor when their worker dies, who is not asked twice.
+    // In a short run, many jobs may be at a vendor when their worker dies, and are not sent twice.
     expect(succeeded).toBeGreaterThan(JOBS * (JOBS >= 500 ? 0.6 : 0.3));
     if (!isShort) {
       const counts = new Map<string, number>();
@@ -248,7 +248,7 @@ function bodyOf(number: number): object {
   return { model, prompt: `Job ${name}.` };
 }
 
-/** More than one call takes, and no two of its sentences alike. */
+/** Longer than one call accepts, with no two sentences alike. */
 function speechOf(name: number): string {
   const sentences = Array.from(
     { length: SENTENCES },

@@ -76,7 +76,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     gateway.gateway.application.get(token, { strict: false });
   const change = (id: string, sql: string) =>
     gateway.database.query(`UPDATE jobs SET ${sql} WHERE id = $1`, [id]);
-  /** Waits until the vendor's name for a job is written down. */
+  /** Waits until the vendor's operation id of a job is stored. */
   const accepted = (id: string) =>
     until(async () => {
       const { rows } = await gateway.database.query(
@@ -89,7 +89,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
   const entriesOf = (id: string) => jobEntries(gateway, id);
   const logsOf = (id: string) => jobLogs(gateway, id);
 
-  it('is made, charged, listed and fetched', async () => {
+  it('completes, is charged, listed and downloaded', async () => {
     const before = await balance();
     let finish = (): void => undefined;
     one.submit = async () => {
@@ -142,7 +142,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     ]);
   });
 
-  it('goes to the next route when the first refuses, and costs nothing when all do', async () => {
+  it('falls back when the first route rejects it, and is free when all do', async () => {
     one.submit = async () => {
       throw new UpstreamError({ failure: 'server', status: 500, message: 'broken' });
     };
@@ -160,7 +160,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await logsOf(second)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: 0 }]);
   });
 
-  it('costs its tenant nothing when what was made cannot be had, and the operator what it takes', async () => {
+  it('records only the vendor cost when the result cannot be downloaded', async () => {
     one.submit = async () => done(broken());
     const { id } = await submitJob(gateway, draw);
     expect(await jobIn(gateway, id, 'failed')).toMatchObject({ result: null });
@@ -168,7 +168,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await logsOf(id)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: PRICE }]);
   });
 
-  it('is tried again when what stood in its way may pass', async () => {
+  it('retries temporary failures', async () => {
     let calls = 0;
     const refuse = async () => {
       calls++;
@@ -186,7 +186,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     ['a reset', new UpstreamError({ failure: 'reset', message: 'gone' })],
     ['a time-out', new UpstreamError({ failure: 'timeout', message: 'late' })],
     ['a 504', new UpstreamError({ failure: 'timeout', status: 504, message: 'lost' })],
-  ])('is not sent again after %s, which leaves it open whether it was taken', async (_, error) => {
+  ])('is not sent again after %s, when the vendor may have accepted it', async (_, error) => {
     one.submit = async () => {
       throw error;
     };
@@ -196,7 +196,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await entriesOf(id)).toEqual([]);
   });
 
-  it('says what a vendor says against its prompt', async () => {
+  it("reports the vendor's objection to its prompt", async () => {
     one.submit = async () => {
       throw new UpstreamError({
         failure: 'caller',
@@ -211,7 +211,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(two.submissions).toEqual([]);
   });
 
-  it('is polled by the vendor’s name for it, and no failed poll is a verdict', async () => {
+  it("is polled by the vendor's operation id, and survives failed polls", async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-1', pollAfterMs: 10 });
     let polls = 0;
     one.poll = async () => {
@@ -234,11 +234,11 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     });
   });
 
-  it('is given up when what a vendor says that it made never comes whole', async () => {
+  it('fails when a finished result never downloads completely', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-7', pollAfterMs: 10 });
     let fetches = 0;
     one.poll = async () => {
-      // One who takes his word back in between is not fetched from for ever either.
+      // Also bounded when the vendor reports `running` again in between.
       if (one.polls.length % 2 === 0) return { state: 'running', operation: 'op-7' };
       fetches++;
       return done(broken());
@@ -251,7 +251,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await logsOf(id)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: PRICE }]);
   });
 
-  it('is given up at once when what was made is larger than a file may be', async () => {
+  it('fails at once when the result exceeds the maximum file size', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-8', pollAfterMs: 10 });
     const piece = Buffer.alloc(1_000_000);
     const bytes = (async function* () {
@@ -265,7 +265,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(one.polls).toEqual(['op-8']);
   });
 
-  it('that is found without its worker is not sent again', async () => {
+  it('is not sent again when found without its worker', async () => {
     one.submit = hang;
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
@@ -275,7 +275,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await entriesOf(id)).toEqual([]);
   });
 
-  it('that a vendor works on goes on when its worker has died, and its wake-up is lost', async () => {
+  it('continues after its worker died and its wake-up was lost', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-2', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
@@ -287,7 +287,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(one.polls).toEqual(['op-2']);
   });
 
-  it('is made and charged once however often it is woken', async () => {
+  it('runs and is charged once, however often it is woken', async () => {
     one.submit = async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return done();
@@ -299,7 +299,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await entriesOf(id)).toEqual([['charge', -PRICE]]);
   });
 
-  it('can be cancelled once, and the vendor is told', async () => {
+  it('can be cancelled once, also at the vendor', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-3', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await until(async () => (await readJob(gateway, id)).provider !== null);
@@ -317,7 +317,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await logsOf(id)).toMatchObject([{ outcome: 'cancelled', cost: 0 }]);
   });
 
-  it('that is cancelled while it is sent aborts the call', async () => {
+  it('aborts the call when cancelled during submission', async () => {
     let aborted = false;
     one.submit = ({ signal }) =>
       new Promise((_, reject) => {
@@ -333,7 +333,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await readJob(gateway, id)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('of a video that is cancelled while it is sent is stopped at the vendor', async () => {
+  it('cancels a video at the vendor when cancelled during submission', async () => {
     let take = (): void => undefined;
     one.submit = ({ signal }) =>
       new Promise((resolve, reject) => {
@@ -349,7 +349,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await entriesOf(id)).toEqual([]);
   });
 
-  it('that is cancelled at the moment of its success ends one way, and so does its money', async () => {
+  it('ends consistently with its charge when cancelled as it succeeds', async () => {
     const winners = new Set<string>();
     for (let round = 0; round < 10; round++) {
       let finish = (): void => undefined;
@@ -372,7 +372,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(winners.size).toBeGreaterThan(0);
   });
 
-  it('is ended once by several who try at the same time', async () => {
+  it('ends once when several processes try concurrently', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-4', pollAfterMs: 3_600_000 });
     for (let round = 0; round < 4; round++) {
       const { id } = await submitJob(gateway, draw);
@@ -388,7 +388,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     }
   });
 
-  it('expires at its deadline and costs nothing', async () => {
+  it('expires at its deadline, free of charge', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-5', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
@@ -402,7 +402,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await entriesOf(id)).toEqual([]);
   });
 
-  it('that nobody fetched is refunded once, and one that was fetched keeps its charge', async () => {
+  it('is refunded once if never downloaded, and otherwise keeps its charge', async () => {
     const before = await balance();
     const [unfetched, fetched] = await Promise.all(
       [draw, draw].map(async (body) =>
@@ -439,7 +439,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect((await fetch(url)).status).toBe(410);
   });
 
-  it('has its files removed when their time is over, and leaves none when it comes to nothing', async () => {
+  it('removes its files when they expire, and leaves none when it fails', async () => {
     const { rows } = await gateway.database.query<{ left: number }>(
       `SELECT count(*) AS left FROM job_artifacts JOIN jobs ON jobs.id = job_id
        WHERE removed_at IS NULL AND status <> 'succeeded'`,
@@ -447,7 +447,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(rows[0]!.left).toBe(0);
   });
 
-  it('that is refunded while its file is opened is not given out', async () => {
+  it('is not delivered when refunded while its file is opened', async () => {
     const { id, result } = await jobIn(gateway, (await submitJob(gateway, draw)).id, 'succeeded');
     const store = get(ArtifactStore);
     const open = store.open.bind(store);
@@ -464,7 +464,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     ]);
   });
 
-  it('is counted while it is open', async () => {
+  it('counts as open until it ends', async () => {
     const openImages = async (): Promise<number> => {
       const text = await (await fetch(`${gateway.url}/metrics`)).text();
       expect(text).toContain('gateway_jobs_open{modality="video",status="queued"} 0');
@@ -481,7 +481,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(await openImages()).toBe(before);
   });
 
-  it('is deleted with its files’ rows when log rows of its age are, if nothing is left to do', async () => {
+  it('is deleted with its file rows after the log retention, once nothing is pending', async () => {
     const make = async (): Promise<string> => {
       const { id } = await jobIn(gateway, (await submitJob(gateway, draw)).id, 'succeeded');
       return id;
@@ -516,7 +516,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect(rows).toEqual([]);
   });
 
-  it('is made for a caller who waits, and cancelled when that one leaves', async () => {
+  it('is cancelled when its waiting caller disconnects', async () => {
     const answer = await gateway.post('/v1/images/generations', {
       ...draw,
       response_format: 'url',

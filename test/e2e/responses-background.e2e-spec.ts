@@ -18,7 +18,7 @@ const MODEL = 'openai/gpt-4o-mini';
 const CREDENTIALS = '/v1/customer/provider-credentials';
 const OPEN = ['queued', 'in_progress'];
 
-describe('a response in the background', () => {
+describe('a background response', () => {
   let fake: FakeOpenAi;
   let gateway: BootedGateway;
   let client: OpenAI;
@@ -57,7 +57,7 @@ describe('a response in the background', () => {
     return response;
   };
 
-  it('is answered at once, made later, and charged once', async () => {
+  it('is accepted at once, generated later, and charged once', async () => {
     const letGo = holdBack(fake);
     const { data, response } = await create({ metadata: { k: 'v' } });
     expect(responseResource.parse(data)).toMatchObject({
@@ -105,13 +105,13 @@ describe('a response in the background', () => {
     expect(next.status).toBe('completed');
   });
 
-  it('takes any characters', async () => {
+  it('accepts any characters', async () => {
     const body = { model: 'sandbox/echo', input: 'Hi \u0000 \ud800 👋', background: true };
     const { id } = (await (await gateway.post('/v1/responses', body)).json()) as { id: string };
     expect((await ended(id)).output_text).toContain('Hi \u0000');
   });
 
-  it('fails as its vendor does, and costs nothing then', async () => {
+  it('fails with its vendor, free of charge', async () => {
     fake.answer = errorAnswer(500);
     const { data, response } = await create();
     expect(await ended(data.id)).toMatchObject({
@@ -122,7 +122,7 @@ describe('a response in the background', () => {
     expect(logged).toMatchObject({ outcome: 'failed', cost: 0, vendor_cost: 0 });
   });
 
-  it('is cancelled at its vendor, charged for what was made, and stays cancelled', async () => {
+  it('is cancelled at its vendor, charged for the generated output, and stays cancelled', async () => {
     const letGo = holdBack(fake);
     const { data, response } = await create();
     await until(() => fake.calls.length === 1);
@@ -147,7 +147,7 @@ describe('a response in the background', () => {
     letGo();
   });
 
-  it('counts among the open jobs of its tenant', async () => {
+  it('counts as an open job of its tenant', async () => {
     const letGo = holdBack(fake);
     const open = [await create(), await create()];
     const refused = await gateway.post('/v1/responses', {
@@ -163,18 +163,18 @@ describe('a response in the background', () => {
     expect((await readLedger(gateway.database))[0]!.held).toBe(0);
   });
 
-  it('is begun anew, and charged once, when its worker has died', async () => {
+  it('restarts, and is charged once, when its worker has died', async () => {
     const letGo = holdBack(fake);
     const { data } = await create();
     await until(() => fake.calls.length === 1);
-    // As if another process had taken it in hand and died since.
+    // As if another process had claimed it and died.
     await gateway.database.query(
       `UPDATE background_responses SET lease_id = gen_random_uuid(),
          lease_until = now() - interval '1 second', run_at = now() - interval '1 minute'
        WHERE id = $1`,
       [data.id],
     );
-    // Also another of the tenant's that has ended would give it its turn.
+    // The end of another response of the tenant would also start it.
     const repository = gateway.gateway.application.get(BackgroundResponsesRepository, {
       strict: false,
     });
@@ -193,12 +193,12 @@ describe('a response in the background', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('costs nothing where its hold no longer reaches, nor can grow', async () => {
+  it('is free of charge when its hold is insufficient and cannot grow', async () => {
     const worker = gateway.gateway.application.get(BackgroundWorker, { strict: false });
     const place = jest.spyOn(worker, 'place').mockResolvedValue(undefined);
     const own = await gateway.post(CREDENTIALS, { provider: 'openai', key: 'own-key-0001' });
     const { data } = await create();
-    // What was a fee of five percent is shared capacity now, and all the rest is gone.
+    // Now on shared capacity instead of a five percent fee, with no other credits left.
     const { id } = (await own.json()) as { id: string };
     await gateway.fetch(`${CREDENTIALS}/${id}`, { method: 'DELETE' });
     const [account] = await readLedger(gateway.database);
@@ -221,7 +221,7 @@ describe('a response in the background', () => {
     [{ stream: true }, 'stream'],
     [{ model: 'openai/none' }, 'model'],
     [{ input: [] }, 'input'],
-  ])('is refused with %j, and nothing is held', async (fields, param) => {
+  ])('rejects %j and reserves nothing', async (fields, param) => {
     const body = { model: MODEL, input: 'Hi', background: true, ...fields };
     const response = await gateway.post('/v1/responses', body);
     expect([400, 404]).toContain(response.status);
@@ -229,7 +229,7 @@ describe('a response in the background', () => {
     expect((await readLedger(gateway.database))[0]!.held).toBe(0);
   });
 
-  it('cannot be cancelled by another tenant, nor can what was not made so', async () => {
+  it('rejects cancelling by another tenant, and of a foreground response', async () => {
     const { id } = await client.responses.create({ model: 'sandbox/echo', input: 'Hi' });
     const plain = await gateway.fetch(`/v1/responses/${id}/cancel`, { method: 'POST' });
     expect(plain.status).toBe(400);
@@ -241,8 +241,8 @@ describe('a response in the background', () => {
   });
 });
 
-describe('responses in the background of a service that is stopped', () => {
-  it('are begun anew by the next one, each charged once', async () => {
+describe('background responses of a stopped service', () => {
+  it('restart in the next process, each charged once', async () => {
     const fake = await startFakeOpenAi();
     const database = await createTestDatabase();
     const start = (environment: Record<string, string> = {}): Promise<BootedGateway> =>
@@ -258,7 +258,7 @@ describe('responses in the background of a service that is stopped', () => {
         { database },
       );
     const first = await start();
-    // No answer before the stop.
+    // Nothing answers before the stop.
     fake.answer = () => undefined;
     const made = await Promise.all(
       Array.from({ length: 22 }, async () => {
@@ -266,7 +266,7 @@ describe('responses in the background of a service that is stopped', () => {
         return (await (await first.post('/v1/responses', body)).json()) as { id: string };
       }),
     );
-    // No tenant has more than its share of the places.
+    // No tenant exceeds its share of the slots.
     await until(() => fake.calls.length === 20);
     await pause(300);
     expect(fake.calls).toHaveLength(20);

@@ -45,7 +45,7 @@ import { DueWork } from '../../src/platform/database/due-work.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const smallDisk = mkdtempSync(join(tmpdir(), 'gateway-small-disk-'));
-/** Only who may mount can have a full disk. */
+/** Mounting a small disk requires privileges. */
 const itWithSmallDisk = mountSmallDisk() ? it : it.skip;
 
 function mountSmallDisk(): boolean {
@@ -59,14 +59,14 @@ const RECORD: SettlementRecord = {
   values: ['what was said'],
 };
 
-describe('settlements that no database takes before the process ends', () => {
+describe('settlements that cannot be committed before the process ends', () => {
   let own: TestDatabase;
   let proxy: TcpProxy;
-  /** The process that ends, and one that goes on. */
+  /** The process that ends, and one that continues. */
   let ending: TestLedger;
   let living: TestLedger;
   let tenant: TestTenant;
-  let told: string[];
+  let logged: string[];
   const stderr = jest.spyOn(process.stderr, 'write');
 
   beforeAll(async () => {
@@ -75,8 +75,8 @@ describe('settlements that no database takes before the process ends', () => {
     living = await connectLedger(own.url);
   });
   beforeEach(async () => {
-    told = [];
-    stderr.mockImplementation((line) => told.push(String(line)) > 0);
+    logged = [];
+    stderr.mockImplementation((line) => logged.push(String(line)) > 0);
     proxy = await TcpProxy.before(own.url);
     ending = await connectLedger(proxy.inFrontOf(own.url));
     tenant = await createTenant(own.database, 1_000);
@@ -104,7 +104,7 @@ describe('settlements that no database takes before the process ends', () => {
     return rows.map(({ outcome, cost }) => [outcome, cost]);
   };
 
-  /** What the audit log says of a journal, whoever booked it. */
+  /** Audit log rows of a journal, by any actor. */
   const audited = async (path: string): Promise<unknown[]> => {
     const { rows } = await own.database.query<{ row: unknown }>(
       `SELECT json_build_array(actor_kind, tenant_id, after) AS row FROM audit_log
@@ -120,7 +120,7 @@ describe('settlements that no database takes before the process ends', () => {
     return operation.requestId;
   };
 
-  /** Charges 1, 2, 3 … credits which the database never takes. @returns the journal's path */
+  /** Charges 1, 2, 3 … credits that are never committed. @returns the journal's path */
   const endWith = async (count: number): Promise<string> => {
     const requestIds = await Promise.all(Array.from({ length: count }, () => hold()));
     proxy.silence();
@@ -130,27 +130,27 @@ describe('settlements that no database takes before the process ends', () => {
         record: RECORD,
       });
     });
-    // The first is in a transaction by now.
+    // The first transaction has started by now.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(ending.store.journalPending()).toBe(count);
     const [path] = ending.journal.list();
     return path!;
   };
 
-  it('are written down once, for nobody else to read, and told in one line', async () => {
+  it('are journaled once, in a private file, and reported in one line', async () => {
     const path = await endWith(3);
     expect(ending.store.journalPending()).toBe(3);
     expect(ending.journal.list()).toEqual([path]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(ending.journal.folder).mode & 0o777).toBe(0o700);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/^3 settlements could not be written [^\n]*\n$/);
-    expect(told[0]).toContain(`npm run gateway -- settle ${path}`);
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toMatch(/^3 settlements could not be written [^\n]*\n$/);
+    expect(logged[0]).toContain(`npm run gateway -- settle ${path}`);
     expect(ending.fates).toEqual({ journalled: 3, lost: 0 });
     expect(readFileSync(path, 'utf8')).not.toMatch(/conversation|what was said/);
   });
 
-  it('are booked by the next process, and their holds given back', async () => {
+  it('are booked by the next process, which releases their holds', async () => {
     const path = await endWith(3);
     const before = living.fates.recovered ?? 0;
     expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toEqual({
@@ -167,7 +167,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
   });
 
-  it('are booked once, by however many at once and however often', async () => {
+  it('are booked once, even concurrently and repeatedly', async () => {
     const path = await endWith(20);
     const copies = [1, 2, 3].map((number) => `${path}.copy-${number}`);
     for (const copy of copies) copyFileSync(path, copy);
@@ -187,7 +187,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 790, held: 0, spent: 210, requests: 20 });
   });
 
-  it('replace what a sweeper has written meanwhile, and cost what they cost', async () => {
+  it("replace the sweeper's rows and charge the recorded cost", async () => {
     const path = await endWith(3);
     const sweeper = new HoldSweeperService(
       living.database,
@@ -202,7 +202,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
   });
 
-  it('are booked with all others of the data folder, by a start or a command', async () => {
+  it('are booked with every journal of the data folder, by a start or a command', async () => {
     const path = await endWith(2);
     const { folder } = living.journal;
     mkdirSync(folder, { recursive: true });
@@ -226,7 +226,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 997, requests: 2 });
   });
 
-  it('are borne by the operator where the tenant has spent its credits meanwhile', async () => {
+  it('become a shortfall when the tenant has spent its credits since', async () => {
     const path = await endWith(1);
     const sweeper = new HoldSweeperService(
       living.database,
@@ -250,8 +250,8 @@ describe('settlements that no database takes before the process ends', () => {
     ]);
   });
 
-  it('cost nothing more when their commit took place after all', async () => {
-    // Opens the account's month, which takes the longer way.
+  it('are not charged again when their commit succeeded', async () => {
+    // Creates the account's month, which the quick statement cannot.
     await ending.store.settle(settleOperation(tenant, await hold(), 0));
     const requestId = await hold();
     proxy.loseNextReplyTo('ledger-quick', { thenCut: true });
@@ -266,7 +266,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 993, spent: 7, requests: 2 });
   });
 
-  it('have their refused neighbours beside them, and not the ends of work that goes on', async () => {
+  it('include rejected requests, but not the end of work that continues', async () => {
     const requestId = await hold();
     proxy.silence();
     void ending.store.record(
@@ -284,12 +284,12 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 1_000, held: 100, requests: 1 });
   });
 
-  it('are booked as far as they can be read, and the rest is named', async () => {
+  it('are booked if readable, and damaged lines are reported', async () => {
     const path = await endWith(3);
     const lines = readFileSync(path, 'utf8').split('\n');
     const torn = join(ending.journal.folder, 'torn.jsonl');
     appendFileSync(torn, `${lines[0]}\n${lines[1]}\n${lines[2]!.slice(0, 100)}`);
-    // Somebody may still be writing it.
+    // Another process may still be writing it.
     expect(await living.recovery.recover(torn, COMMAND_AUTHOR)).toMatchObject({
       booked: 2,
       damagedLines: [3],
@@ -308,7 +308,7 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await account()).toMatchObject({ balance: 994, requests: 3 });
   });
 
-  it('stay where they are when this is another database', async () => {
+  it('are not booked in another database', async () => {
     const path = await endWith(2);
     const foreign = await createTestDatabase();
     const elsewhere = await connectLedger(foreign.url);
@@ -325,34 +325,31 @@ describe('settlements that no database takes before the process ends', () => {
     expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toMatchObject({ booked: 2 });
   });
 
-  itWithSmallDisk(
-    'are written down on a disk that is full, in the room kept for them',
-    async () => {
-      const journal = new SettlementJournal(
-        { dataDirectory: smallDisk },
-        { observeSettlements: () => undefined },
-      );
-      journal.reserve();
-      expect(() => appendFileSync(join(smallDisk, 'filler'), Buffer.alloc(8e6))).toThrow('ENOSPC');
-      const settlements = Array.from({ length: 1_000 }, () => {
-        const { charge, log } = settleOperation(tenant, randomUUID(), 7);
-        return { charge, log, hadHold: true };
-      });
-      journal.write('full', settlements);
-      const [path] = journal.list();
-      expect(statSync(path!).mode & 0o777).toBe(0o600);
-      expect(journal.read(path!)).toMatchObject({ damagedLines: [], isComplete: true });
-      expect(journal.read(path!).settlements).toHaveLength(1_000);
-    },
-  );
+  itWithSmallDisk('are journaled on a full disk, in reserved space', async () => {
+    const journal = new SettlementJournal(
+      { dataDirectory: smallDisk },
+      { observeSettlements: () => undefined },
+    );
+    journal.reserve();
+    expect(() => appendFileSync(join(smallDisk, 'filler'), Buffer.alloc(8e6))).toThrow('ENOSPC');
+    const settlements = Array.from({ length: 1_000 }, () => {
+      const { charge, log } = settleOperation(tenant, randomUUID(), 7);
+      return { charge, log, hadHold: true };
+    });
+    journal.write('full', settlements);
+    const [path] = journal.list();
+    expect(statSync(path!).mode & 0o777).toBe(0o600);
+    expect(journal.read(path!)).toMatchObject({ damagedLines: [], isComplete: true });
+    expect(journal.read(path!).settlements).toHaveLength(1_000);
+  });
 
-  it('are said to be lost where the data folder takes nothing', async () => {
+  it('are reported as lost when the data folder is not writable', async () => {
     const requestId = await hold();
     proxy.silence();
     appendFileSync(join(ending.journal.folder, '..'), 'a file in place of the folder');
     void ending.store.settle(settleOperation(tenant, requestId, 7));
     expect(ending.store.journalPending()).toBe(1);
-    expect(told.join('')).toMatch(
+    expect(logged.join('')).toMatch(
       /^1 settlements lost: neither the database nor .* accepted them\n$/,
     );
     expect(ending.fates).toEqual({ journalled: 0, lost: 1 });

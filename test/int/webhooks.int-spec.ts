@@ -25,12 +25,12 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 import { openEngine, runRow } from '../support/work-engine.js';
 
-// A machine that stops for a second makes an attempt due that was not to be yet.
+// A machine that stalls for a second would make an attempt due too early.
 jest.retryTimes(2);
 
 const TENANT = randomUUID();
 
-/** Keeps wake-ups instead of waking anybody. */
+/** Records wake-ups instead of sending them. */
 class QueueDouble {
   wakes: { key: string; delayMs: number | undefined }[] = [];
   isAway = false;
@@ -55,7 +55,7 @@ describe('webhooks', () => {
   let status: number;
   let running: number;
   let mostRunning: number;
-  /** So many have to have come before any is answered. */
+  /** Number of deliveries that must arrive before any is answered. */
   let answersFrom: number;
   const queue = new QueueDouble();
   let secrets: WebhookSecrets;
@@ -147,7 +147,7 @@ describe('webhooks', () => {
     return Number(new RegExp(`outcome="${outcome}"} (\\d+)`).exec(text)?.[1] ?? 0);
   };
 
-  it('are enqueued with the transaction that causes them, once an event', async () => {
+  it('are enqueued in the transaction that causes them, once per event', async () => {
     await expect(
       test.database.transaction(async (connection) => {
         await deliveries.enqueue(connection, {
@@ -160,7 +160,7 @@ describe('webhooks', () => {
     expect(await enqueue('e')).toBeUndefined();
   });
 
-  it('are announced after the commit, which never fails', async () => {
+  it('wake a worker after the commit, which cannot fail', async () => {
     const id = await enqueue();
     await deliveries.announce(id);
     expect(queue.wakes).toEqual([{ key: id, delayMs: undefined }]);
@@ -168,7 +168,7 @@ describe('webhooks', () => {
     await expect(deliveries.announce(id)).resolves.toBeUndefined();
   });
 
-  it('are signed so that the receiver can check them, and delivered once', async () => {
+  it('are signed and delivered once', async () => {
     const id = await enqueue();
     await Promise.all([deliver(id), deliver(id), deliver(id)]);
     await deliver(id);
@@ -192,7 +192,7 @@ describe('webhooks', () => {
     expect(await counted('delivered')).toBe(1);
   });
 
-  it('are taken for genuine by the check that the documentation gives, and forged ones are not', async () => {
+  it('pass the documented signature check, and forged ones fail it', async () => {
     const text = await readFile('docs/webhooks.md', 'utf8');
     const code = /```js\n(.*?)```/s.exec(text)![1]!;
     const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
@@ -222,7 +222,7 @@ describe('webhooks', () => {
     expect(isGenuine(last['x-gateway-signature'], lastBody, secret)).toBe(false);
   });
 
-  it('are tried again while their secret cannot be read', async () => {
+  it('are retried while their secret cannot be read', async () => {
     await secrets.secretOf(TENANT);
     await test.database.query(`UPDATE webhook_secrets SET sealed_secret = ''`);
     const id = await enqueue();
@@ -235,7 +235,7 @@ describe('webhooks', () => {
     await secrets.rotate(TENANT);
   });
 
-  it('are tried five times, later each time, with the same key, and then dropped', async () => {
+  it('get five attempts with growing delays and the same key, then are dropped', async () => {
     status = 500;
     const id = await enqueue();
     for (let attempt = 1; attempt <= 5; attempt++) {
@@ -263,7 +263,7 @@ describe('webhooks', () => {
     expect([await counted('retried'), await counted('dropped')]).toEqual([4, 1]);
   });
 
-  it('are tried again by the worker itself, when they are due', async () => {
+  it('are retried by the same worker when due', async () => {
     status = 500;
     const id = await enqueue();
     await deliver(id);
@@ -273,7 +273,7 @@ describe('webhooks', () => {
     expect(queue.wakes).toEqual([]);
   });
 
-  it('are given back by a worker that stops, as if it had not tried', async () => {
+  it('are released by a stopping worker without counting the attempt', async () => {
     answersFrom = Infinity;
     const ids = [await enqueue(), await enqueue()];
     const made = ids.map((id) => deliver(id));
@@ -287,13 +287,13 @@ describe('webhooks', () => {
     await Promise.all(made);
   });
 
-  it('are dropped at once when they cannot ever arrive', async () => {
+  it('are dropped at once when they can never be delivered', async () => {
     const id = await enqueue('private', 'nonsense');
     await deliver(id);
     expect(await rowOf(id)).toMatchObject({ state: 'dropped', attempts: 1 });
   });
 
-  it('are taken over from a worker that died, and dropped when it was the last attempt', async () => {
+  it('are taken over from a dead worker, or dropped after the last attempt', async () => {
     const id = await enqueue();
     await repository.take(id, 30_000);
     await deliver(id);
@@ -308,7 +308,7 @@ describe('webhooks', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('ignore what a worker says whose lease has gone to another', async () => {
+  it('ignore the result of a worker that lost its lease', async () => {
     const id = await enqueue();
     const old = await repository.take(id, 0);
     await repository.take(id, 30_000);
@@ -317,11 +317,11 @@ describe('webhooks', () => {
     expect(await rowOf(id)).toMatchObject({ state: 'pending', attempts: 2 });
   });
 
-  it('go to one receiver four at once, all of them', async () => {
+  it('are all sent, four at a time per receiver', async () => {
     answersFrom = 4;
     const ids = await Promise.all(Array.from({ length: 20 }, () => enqueue()));
     await Promise.all(ids.map((id) => deliver(id)));
-    // Those that had to wait hold nobody up.
+    // Waiting deliveries do not block others.
     await until(() => received.length === ids.length && running === 0);
     expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(
       new Set(ids),
@@ -329,7 +329,7 @@ describe('webhooks', () => {
     expect(mostRunning).toBe(4);
   });
 
-  it('are found by the sweep when their wake-up was lost, once a round', async () => {
+  it('are found by the sweep when their wake-up was lost, once per round', async () => {
     const id = await enqueue();
     await worker.topic.sweep();
     expect(queue.wakes).toEqual([]);
@@ -340,7 +340,7 @@ describe('webhooks', () => {
     expect(queue.wakes).toEqual([{ key: id, delayMs: undefined }]);
   });
 
-  it('are listed for their tenant alone, the newest first, in pages that miss none', async () => {
+  it('are listed for their tenant only, newest first, in complete pages', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count++) made.push(await enqueue());
     await deliver(made[0]!);
@@ -361,7 +361,7 @@ describe('webhooks', () => {
     expect(await repository.newestOf(randomUUID(), 2, undefined)).toEqual([]);
   });
 
-  it('are kept for a week after they are done', async () => {
+  it('are kept for a week after they end', async () => {
     const [done, kept, pending] = [await enqueue(), await enqueue(), await enqueue()];
     await deliver(done);
     await deliver(kept);

@@ -144,7 +144,7 @@ async function furnishAcme(owner, tenantId, api, vendorUrl) {
     },
     {
       name: 'Project names',
-      description: 'What is not announced yet.',
+      description: 'Unannounced projects.',
       rules: [{ type: 'regex', pattern: 'project-(zeus|hera)', flags: 'i' }],
       action: 'flag',
     },

@@ -47,7 +47,7 @@ export interface ToolTurn {
 
 export type Turn = UserTurn | AssistantTurn | ToolTurn;
 
-/** What the browser measures of a call; the request log adds the cost. */
+/** Figures that the browser measures; the request log adds the cost. */
 export interface CallFacts {
   model: string;
   requestId: string | null;

@@ -90,7 +90,7 @@ export function readBootstrapFile(
       source: `${VARIABLE}: tenants.${index}.keys.${keyIndex}.key`,
     })),
   }));
-  refuseUnusable(tenants);
+  rejectUnusable(tenants);
   return tenants;
 }
 
@@ -112,7 +112,7 @@ function parse(path: string): BootstrapFile {
   return file;
 }
 
-function refuseUnusable(tenants: DeclaredTenant[]): void {
+function rejectUnusable(tenants: DeclaredTenant[]): void {
   const problems: string[] = [];
   const names = new Set<string>();
   tenants.forEach(({ name }, index) => {

@@ -13,7 +13,7 @@ import { renderConsoleState } from './console-state.page.js';
 const BASE = '/console/';
 /** Files whose names change with their content. */
 const ASSETS = 'assets/';
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Placeholder for the nonce that the page's scripts set on styles they create. */
 const NONCE = '__CSP_NONCE__';
 /** Placeholder: with a session cookie the page fetches the session, otherwise it opens the login. */
@@ -56,7 +56,7 @@ export class ConsoleController {
     file: ConsoleFile,
     isImmutable: boolean,
   ): void {
-    response.setHeader('cache-control', isImmutable ? FOR_EVER : 'no-cache');
+    response.setHeader('cache-control', isImmutable ? IMMUTABLE : 'no-cache');
     response.setHeader('cross-origin-resource-policy', 'same-origin');
     // An SVG opened directly is a page.
     setPageHeaders(response, ["default-src 'none'"]);

@@ -124,7 +124,7 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     try {
       await this.instance.describe(this.facts);
     } catch (error) {
-      this.logger.warn(`Updating this instance's description failed: ${messageOf(error)}`);
+      this.logger.warn(`instance description not updated: ${messageOf(error)}`);
     }
   }
 
@@ -150,7 +150,7 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     ];
     for (const { reason } of this.found) if (!before.has(reason)) this.logger.warn(reason);
     if (before.size > 0 && this.found.length === 0) {
-      this.logger.log('This instance fits the others again');
+      this.logger.log('instance fits the others again');
     }
   }
 }

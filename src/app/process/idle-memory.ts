@@ -41,7 +41,7 @@ export class IdleMemory {
     clearTimeout(this.afterStart);
   }
 
-  /** Collects what the start left behind, a third of the heap, in the first quiet moment. */
+  /** Collects the garbage of the start, a third of the heap, at the first quiet check. */
   collectAfterStart(): void {
     this.collectedAtRequests = -Infinity;
     this.afterStart = setTimeout(() => {

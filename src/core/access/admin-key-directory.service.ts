@@ -38,7 +38,7 @@ export class AdminKeyDirectory {
     if (nowMs - (this.notedAtMs.get(id) ?? 0) < USE_PRECISION_MS) return;
     this.notedAtMs.set(id, nowMs);
     this.adminKeys.noteUse(id).catch((error: unknown) => {
-      this.logger.warn(`The use of an admin key was not recorded: ${messageOf(error)}`);
+      this.logger.warn(`admin key use not recorded: ${messageOf(error)}`);
     });
   }
 

@@ -16,9 +16,9 @@ import { AlertEventRepository, type TakenAlert } from './alert-event.repository.
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
 
-/** Longer than an attempt can take; then its process is taken for dead. */
+/** Longer than an attempt can take; after that, its process is considered dead. */
 const LEASE_MS = 30_000;
-/** Each event is a group of its own, so none waits for another. */
+/** Each event is a separate group, so none waits for another. */
 const WORK: WorkPolicy = {
   slots: { perGroup: 1, atOnce: 50, waiting: 1 },
   stops: 'after-drain',

@@ -200,7 +200,7 @@ export class ConfigurationService implements OnModuleInit {
       } catch (error) {
         // The outage is reported elsewhere and the next read retries.
         if (gatewayErrorOf(error) instanceof DatabaseUnavailableError) continue;
-        this.logger.warn(`Reading the configuration failed: ${messageOf(error)}`);
+        this.logger.warn(`configuration not read: ${messageOf(error)}`);
       }
     } while (this.isReadAgain);
   }
@@ -222,7 +222,7 @@ export class ConfigurationService implements OnModuleInit {
       const isKnown = this.refused?.number === number && this.refused.reason === reason;
       // At startup, report the latest version, whichever earlier ones fail after it.
       if ((this.refused?.number ?? 0) <= number) this.refused = { number, reason };
-      if (!isKnown) this.logger.error(`Version ${number} cannot be adopted: ${reason}`);
+      if (!isKnown) this.logger.error(`configuration version ${number} not adopted: ${reason}`);
       return false;
     }
   }
@@ -259,13 +259,13 @@ export class ConfigurationService implements OnModuleInit {
     this.faults = faults;
     this.inForce = inForce;
     for (const fault of faults) this.logger.warn(fault);
-    this.logger.log(`The configuration is version ${version.number} (${this.fingerprint})`);
+    this.logger.log(`configuration version ${version.number} in use (${this.fingerprint})`);
     for (const listener of this.listeners) {
       try {
         listener();
       } catch (error) {
         // The version stays in use.
-        this.logger.error(`A listener failed on a configuration change: ${messageOf(error)}`);
+        this.logger.error(`configuration listener failed: ${messageOf(error)}`);
       }
     }
   }

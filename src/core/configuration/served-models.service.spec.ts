@@ -83,7 +83,7 @@ describe(ServedModelsService.name, () => {
     expect(polled).toHaveLength(2);
   });
 
-  it('keeps what an operator’s row says about a model, above all its price', async () => {
+  it("keeps the fields of an operator's row, above all the price", async () => {
     answers = { vllm: [{ id: 'a', kind: 'chat', contextLength: 4_096 }] };
     service.onApplicationBootstrap();
     await pass(0);

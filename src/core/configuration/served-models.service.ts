@@ -58,7 +58,7 @@ export class ServedModelsService implements OnApplicationBootstrap, OnApplicatio
     if (this.timer) return this.timer.tick();
     this.timer = new SweepTimer(
       () => this.readAll(),
-      (error) => this.logger.error('The models of own servers were not read', error),
+      (error) => this.logger.error('model listing of custom servers failed', error),
     );
     this.timer.start(EVERY_MS);
   }
@@ -90,7 +90,7 @@ export class ServedModelsService implements OnApplicationBootstrap, OnApplicatio
     } catch (error) {
       if (this.stopping.signal.aborted) return;
       if (known?.isUp !== false) {
-        this.logger.warn(`${id} does not list its models: ${messageOf(error)}`);
+        this.logger.warn(`${id} failed to list its models: ${messageOf(error)}`);
       }
       this.servers.set(id, { seenMs: 0, text: '', ...known, isUp: false });
       if (known && known.text !== '' && Date.now() - known.seenMs > FORGET_AFTER_MS)

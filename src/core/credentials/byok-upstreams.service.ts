@@ -199,7 +199,7 @@ export class ByokUpstreams {
       const key = this.cipher.decrypt(credential.encryptedKey(), id);
       return form.configure(provider, { key, settings });
     } catch (error) {
-      this.logger.error(`The provider credential ${id} is unusable: ${toError(error).name}`);
+      this.logger.error(`provider credential ${id} unusable: ${toError(error).name}`);
       throw new UpstreamError({
         failure: 'operator',
         message: 'the stored credential cannot be used',

@@ -29,7 +29,7 @@ export class CredentialUseLog implements BeforeApplicationShutdown {
     try {
       await this.repository.recordUses(uses);
     } catch (error) {
-      this.logger.error(`Uses of credentials could not be written: ${messageOf(error)}`);
+      this.logger.error(`credential uses not written: ${messageOf(error)}`);
     }
   }
 

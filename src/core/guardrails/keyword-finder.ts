@@ -94,7 +94,7 @@ export class KeywordFinder implements Finder {
 /** Phrases that share a beginning; matching takes few comparisons, however many there are. */
 class PhraseGroup {
   private readonly sorted: readonly Phrase[];
-  /** Index of the longest other phrase that is a prefix of each one, or -1. */
+  /** For each phrase, the index of the longest other phrase that is its prefix, or -1. */
   private readonly within: readonly number[];
   private readonly longest: number;
 
@@ -114,16 +114,16 @@ class PhraseGroup {
 
   /** Returns the longest phrase at `start`. No phrase sorted after the text can match. */
   at(lower: string, start: number): Span | undefined {
-    const there = lower.slice(start, start + this.longest);
-    let [index, behind] = [-1, this.sorted.length];
-    while (behind - index > 1) {
-      const middle = (index + behind) >> 1;
-      if (this.sorted[middle]!.text <= there) index = middle;
-      else behind = middle;
+    const ahead = lower.slice(start, start + this.longest);
+    let [index, end] = [-1, this.sorted.length];
+    while (end - index > 1) {
+      const middle = (index + end) >> 1;
+      if (this.sorted[middle]!.text <= ahead) index = middle;
+      else end = middle;
     }
     for (; index >= 0; index = this.within[index]!) {
       const phrase = this.sorted[index]!;
-      if (standsAt(lower, phrase, start)) return { start, end: start + phrase.text.length };
+      if (matchesAt(lower, phrase, start)) return { start, end: start + phrase.text.length };
     }
     return undefined;
   }
@@ -133,7 +133,7 @@ class PhraseGroup {
 function search(lower: string, phrase: Phrase, from: number, end: number): number | undefined {
   const { text, startsWithWord } = phrase;
   for (let at = lower.indexOf(text, from); at !== -1 && at < end;) {
-    if (standsAt(lower, phrase, at)) return at;
+    if (matchesAt(lower, phrase, at)) return at;
     // A match cannot start within the rest of a word, and a long word may contain the phrase
     // thousands of times.
     at = lower.indexOf(text, startsWithWord ? endOfWord(lower, at) : at + 1);
@@ -141,9 +141,7 @@ function search(lower: string, phrase: Phrase, from: number, end: number): numbe
   return undefined;
 }
 
-/**
- * @param index of one of the word's characters
- */
+/** @param index of one of the word's characters */
 function endOfWord(text: string, index: number): number {
   WORD.lastIndex = index;
   WORD.exec(text);
@@ -151,7 +149,7 @@ function endOfWord(text: string, index: number): number {
 }
 
 /** Returns whether a phrase occurs at a position at word boundaries. */
-function standsAt(lower: string, phrase: Phrase, start: number): boolean {
+function matchesAt(lower: string, phrase: Phrase, start: number): boolean {
   const end = start + phrase.text.length;
   return (
     lower.startsWith(phrase.text, start) &&

@@ -16,7 +16,7 @@ interface OutputGuardOptions {
   /** Guardrails on answers; at least one. */
   guardrails: readonly Guardrail[];
   scanner: TextScanner;
-  /** `param` of a refusal. */
+  /** `param` of the error. */
   param: string;
   /** Called once for each guardrail with a match. */
   note: (guardrail: Guardrail) => void;

@@ -11,7 +11,7 @@ const DATA_CLASSES = new Set(['21', '22', '23', '54']);
 const CONFLICT_CLASS = '40';
 
 /**
- * What a failed transaction means for its entries: `data`: one of them cannot be stored; `conflict`: a
+ * Effect of a failed transaction on its entries: `data`: one of them cannot be stored; `conflict`: a
  * new transaction will work; `locked`: another session holds needed rows for too long; `unavailable`:
  * the database cannot accept it now.
  */

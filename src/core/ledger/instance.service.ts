@@ -194,7 +194,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     if (nowMs - this.lastBeatMs > LONG_PAUSE_MS) this.steadySinceMs = nowMs;
     this.lastBeatMs = nowMs;
     if (!registered || !row?.is_new) return;
-    this.logger.warn('This process was taken for dead; its open holds were released');
+    this.logger.warn('instance considered dead; its open holds were released');
     if (this.facts) {
       this.describe(this.facts).catch((error: unknown) => {
         this.logger.warn(`instance description failed: ${describeError(error)}`);

@@ -139,7 +139,7 @@ export interface RecoveryReport {
   readonly booked: number;
   /** Empty when nothing was done. */
   readonly done: string;
-  /** What remains to be done, and why. */
+  /** Settlements that need attention, and why. */
   readonly problems: readonly string[];
 }
 

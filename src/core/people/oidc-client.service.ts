@@ -157,7 +157,7 @@ export class OidcClient {
       return await work();
     } catch (error) {
       if (error instanceof GatewayError) throw error;
-      this.logger.warn(`Login failed at the issuer: ${describe(error)}`);
+      this.logger.warn(`login failed at the issuer: ${describe(error)}`);
       if (isUnavailable(error)) throw new IssuerUnavailableError();
       throw new AuthenticationError(
         'The login service did not confirm this login, which may have expired. Start again.',

@@ -28,7 +28,7 @@ interface Value {
 }
 
 /**
- * Returns the values by which a tenant's requests can be filtered, from facet sums plus rows not
+ * Returns the filter values of a tenant's requests, from facet sums plus rows not
  * summed yet.
  */
 @Injectable()

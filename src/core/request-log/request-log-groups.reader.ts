@@ -82,7 +82,7 @@ interface GroupRow {
 
 /** Longer ranges read months as sums of series. */
 const FACET_DAYS = 100;
-/** Of the pool's ten connections. */
+/** Share of the pool's ten connections. */
 const MAX_CONNECTIONS = 2;
 
 /**

@@ -23,7 +23,7 @@ interface OverTenantsPage {
   next: LogPlace | undefined;
 }
 
-/** Of the pool's ten connections. */
+/** Share of the pool's ten connections. */
 const MAX_CONNECTIONS = 1;
 /** For clients that follow the log, whose queries are fast. */
 const MAX_TAIL_CONNECTIONS = 2;

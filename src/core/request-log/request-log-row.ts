@@ -68,7 +68,7 @@ export function keyScope(api_key_id: string): KeyScope {
   return { type: 'key', api_key_id };
 }
 
-/** What became of one call to a vendor, as the log has it. */
+/** A call to a vendor, with its outcome, as logged. */
 export interface LoggedAttempt {
   /** Provider and alias, such as `azure/openai/gpt-4o`. */
   route: string;

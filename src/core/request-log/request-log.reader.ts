@@ -32,7 +32,7 @@ interface RequestLogPage {
   next: LogPlace | undefined;
 }
 
-/** Of the pool's ten connections. Listing slows down with the number of a tenant's rows. */
+/** Share of the pool's ten connections. Listing slows down with the number of a tenant's rows. */
 const MAX_CONNECTIONS = 3;
 
 /** Reads the request log of one tenant per call. The ledger writes it. */

@@ -77,7 +77,7 @@ export interface RouteAttempt {
   use?: AccountUse;
   /** Started because another route stayed silent. */
   isHedge?: boolean;
-  /** Of two concurrent calls, the one that the caller does not pay for. */
+  /** The caller does not pay for this one of two concurrent calls. */
   isUnbilled?: boolean;
 }
 
@@ -160,7 +160,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     context: RequestContext,
     /** Undefined when the cache is not used. */
     readonly cache?: CacheLookup,
-    /** Whose limits the request counts against. */
+    /** Owners of the limits that the request counts against. */
     readonly limits?: readonly LimitedSubject[],
     /** Which routes may recover an interrupted answer; undefined for none. */
     readonly recovery?: Exclude<Recovery, 'off'>,

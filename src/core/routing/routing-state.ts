@@ -38,7 +38,7 @@ export interface RoutingState extends RouteFigures {
   overridden?: ReadonlySet<string>;
   /** True when a setting overrides the version's BYOK fee. */
   isFeeOverridden?: boolean;
-  /** Whose provider lists apply; undefined for none. */
+  /** Owners of the provider lists that apply; undefined for none. */
   subjects?: readonly LimitedSubject[] | undefined;
   /** Limits routes by possible cost; undefined for no limit. */
   costLimit?: CostLimit | undefined;

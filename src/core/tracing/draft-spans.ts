@@ -18,7 +18,7 @@ import { MAX_TEXT_CHARACTERS, TextBudget } from './trace-message.js';
 export interface DraftOptions {
   /**
    * A tenant sees an outgoing call (CLIENT) under its own name; the operator sees an incoming
-   * request (SERVER) with its tenant, but without what the caller said about it.
+   * request (SERVER) with its tenant, but without the caller's own trace fields.
    */
   audience: 'tenant' | 'operator';
   /** True when to include prompts and answers. */

@@ -36,7 +36,7 @@ export class TranscriptionsController {
   }
 }
 
-/** What is said, in English. */
+/** Translates speech into English text. */
 @ApiTags('Inference')
 @Controller(['v1/audio/translations', 'api/v1/audio/translations'])
 @Inference({ writesResponse: true })

@@ -10,7 +10,7 @@ import {
 import { transcriptionSchema } from './transcription.parse.js';
 import { speechSchema } from './speech.parse.js';
 
-/** Generators of clients know no type of audio, so the first one is that of any bytes. */
+/** Client generators don't handle audio types, so the first type is plain binary. */
 const CONTENT_TYPES = [
   'application/octet-stream',
   'audio/mpeg',
@@ -21,7 +21,7 @@ const CONTENT_TYPES = [
   'audio/pcm',
 ];
 
-/** Fields of a form are texts, of which none is null. */
+/** Form fields are strings and never null. */
 const fields = Object.entries(transcriptionSchema.properties).map(
   ([name, schema]): [string, object] => {
     const { type, ...others } = schema;
@@ -43,10 +43,10 @@ const formSchema = {
   },
 };
 
-/** What the vendors' endpoint for translations does not take. */
-const OF_TRANSCRIPTIONS = new Set(['language', 'timestamp_granularities', 'stream']);
+/** Fields that translations don't support. */
+const TRANSCRIPTION_ONLY = new Set(['language', 'timestamp_granularities', 'stream']);
 const translationProperties = Object.fromEntries(
-  Object.entries<object>(formSchema.properties).filter(([name]) => !OF_TRANSCRIPTIONS.has(name)),
+  Object.entries<object>(formSchema.properties).filter(([name]) => !TRANSCRIPTION_ONLY.has(name)),
 );
 
 const transcript = {
@@ -65,11 +65,11 @@ const transcript = {
   },
 };
 
-const IN_ANY_ORDER = 'Takes a multipart form whose parts may come in any order.';
+const IN_ANY_ORDER = 'Accepts a multipart form. Its parts may come in any order.';
 
 const plain = { 'text/plain': { schema: { type: 'string' } } } as const;
 
-/** JSON Schema of one event's data in a transcript that comes as events. */
+/** JSON Schema of the data of one event in a streamed transcript. */
 const transcriptEvent = {
   title: 'TranscriptionStreamEvent',
   type: 'object',
@@ -79,9 +79,9 @@ const transcriptEvent = {
       type: 'string',
       enum: ['transcript.text.delta', 'transcript.text.segment', 'transcript.text.done', 'error'],
     },
-    delta: { type: 'string', description: 'Of a delta: a piece of the transcript.' },
-    text: { type: 'string', description: 'Of the last event: the whole transcript.' },
-    usage: { type: 'object', description: 'Of the last event.' },
+    delta: { type: 'string', description: 'In delta events: a piece of the transcript.' },
+    text: { type: 'string', description: 'In the last event: the whole transcript.' },
+    usage: { type: 'object', description: 'In the last event.' },
     error: errorDetailSchema,
   },
   example: { type: 'transcript.text.delta', delta: 'Hello' },
@@ -89,17 +89,17 @@ const transcriptEvent = {
 
 const tokens = { type: 'integer' };
 
-/** JSON Schema of one event's data in speech that comes as events. */
+/** JSON Schema of the data of one event in streamed speech. */
 const speechEvent = {
   title: 'SpeechStreamEvent',
   type: 'object',
   required: ['type'],
   properties: {
     type: { type: 'string', enum: ['speech.audio.delta', 'speech.audio.done', 'error'] },
-    audio: { type: 'string', description: 'Of a delta: a piece of the audio, in base64.' },
+    audio: { type: 'string', description: 'In delta events: a piece of the audio, in base64.' },
     usage: {
       type: 'object',
-      description: 'Of the last event.',
+      description: 'In the last event.',
       properties: { input_tokens: tokens, output_tokens: tokens, total_tokens: tokens },
     },
     error: errorDetailSchema,
@@ -107,7 +107,7 @@ const speechEvent = {
   example: { type: 'speech.audio.delta', audio: '…' },
 };
 
-/** The OpenAPI description of speech to text. */
+/** Describes speech to text for OpenAPI. */
 export function ApiTranscription(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
@@ -117,7 +117,7 @@ export function ApiTranscription(): MethodDecorator {
     }),
     ApiBody({ schema: toOpenApiSchema(formSchema) }),
     ApiOkResponse({
-      description: 'The transcript in the format that was asked for, or its events.',
+      description: 'The transcript in the requested format, or its events.',
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: transcript },
@@ -129,7 +129,7 @@ export function ApiTranscription(): MethodDecorator {
   );
 }
 
-/** The OpenAPI description of speech to English text. */
+/** Describes speech to English text for OpenAPI. */
 export function ApiTranslation(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
@@ -145,7 +145,7 @@ export function ApiTranslation(): MethodDecorator {
       }),
     }),
     ApiOkResponse({
-      description: 'The translation in the format that was asked for.',
+      description: 'The translation in the requested format.',
       headers: GENERATION_HEADERS,
       content: { 'application/json': { schema: transcript }, ...plain },
     }),
@@ -157,34 +157,34 @@ function ApiFormErrors(): MethodDecorator {
   return applyDecorators(
     ApiConsumes('multipart/form-data'),
     ApiWorkHeaders(),
-    ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
-    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiErrorResponse(400, 'The form or its file is invalid; `param` names the field.'),
+    ApiErrorResponse(402, 'The credits do not cover the maximum cost. No vendor was called.'),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
     ApiErrorResponse(408, 'The form arrived too slowly.'),
     ApiErrorResponse(413, 'The file is larger than 25 MB.'),
-    ApiErrorResponse(415, 'The body is no multipart form.'),
+    ApiErrorResponse(415, 'The body is not a multipart form.'),
     ApiErrorResponse(502, 'Every route failed.'),
     ApiErrorResponse(503, 'No provider of the model is configured.'),
     ApiErrorResponse(504, 'Every route timed out.'),
   );
 }
 
-/** The OpenAPI description of text to speech, with the schema that also checks it. */
+/** Describes text to speech for OpenAPI, with the schema that also validates the body. */
 export function ApiSpeech(): MethodDecorator {
   const audio = { schema: { type: 'string', format: 'binary' } } as const;
   const { 'X-Gateway-Cost': _cost, ...headers } = GENERATION_HEADERS;
   return applyDecorators(
     ApiOperation({
       operationId: 'createSpeech',
-      summary: 'Speak a text',
+      summary: 'Create speech',
       description:
-        'Answers with the audio as it is made. Audio that breaks off after its first byte ends with the connection.',
+        'Streams the audio as it is generated. The connection is closed when audio is interrupted.',
     }),
     ApiBody({
       schema: toOpenApiSchema(speechSchema),
       examples: {
         sandbox: {
-          summary: 'A first call, answered without any vendor',
+          summary: 'A first call to the sandbox, without a vendor',
           value: { model: 'sandbox/speech', input: 'Hello!', voice: 'alloy' },
         },
       },

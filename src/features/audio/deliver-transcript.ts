@@ -11,11 +11,11 @@ import { CallerGoneError } from '../../platform/http/read-body.js';
 import { isStoppedByService } from '../../platform/http/server-drain.js';
 import { SseWriter, sseOf } from '../../platform/http/sse-writer.js';
 
-const logger = new Logger('deliverAudio');
+const logger = new Logger('deliverTranscript');
 
 /**
- * Sends a transcript as server-sent events: those of a vendor that streams as they come, and of any
- * other one delta and the end. The end leaves after the commit.
+ * Sends a transcript as server-sent events. Forwards the events of vendors that stream; turns a
+ * whole transcript into one delta and the last event. Sends the last event after the commit.
  *
  * @throws GatewayError when nothing has been sent yet
  */
@@ -42,16 +42,19 @@ export async function deliverTranscript(
   } catch (error) {
     if (response.destroyed) return;
     if (!response.headersSent) throw error;
-    const told = failureToTell(response, error);
-    if (!told) return;
-    await writer.write(sseOf({ type: 'error', ...errorBody(told) }));
+    const failure = failureToReport(response, error);
+    if (!failure) return;
+    await writer.write(sseOf({ type: 'error', ...errorBody(failure) }));
   } finally {
     writer.end();
   }
 }
 
-/** What a stream that had begun says at its end; undefined: nobody is there to hear it. */
-export function failureToTell(response: ServerResponse, error: unknown): GatewayError | undefined {
+/** Returns the error to report in a started stream; undefined when the caller has disconnected. */
+export function failureToReport(
+  response: ServerResponse,
+  error: unknown,
+): GatewayError | undefined {
   if (error instanceof GatewayError) return error;
   if (error instanceof CallerGoneError) {
     return isStoppedByService(response) ? new ServiceStopsError() : undefined;
@@ -64,11 +67,11 @@ function isEvent({ contentType }: Transcript): boolean {
   return contentType.startsWith('text/event-stream');
 }
 
-/** A whole transcript, JSON or plain text, as the last event has it. */
+/** Reads a whole transcript, JSON or plain text, into the fields of the last event. */
 function readWhole({ contentType, bytes }: Transcript): { text: unknown; usage?: unknown } {
-  const spelled = bytes.toString('utf8');
-  const parsed: unknown = contentType.startsWith('application/json') ? JSON.parse(spelled) : {};
-  if (!isJsonObject(parsed) || parsed.text === undefined) return { text: spelled.trimEnd() };
+  const body = bytes.toString('utf8');
+  const parsed: unknown = contentType.startsWith('application/json') ? JSON.parse(body) : {};
+  if (!isJsonObject(parsed) || parsed.text === undefined) return { text: body.trimEnd() };
   const { text, usage } = parsed;
   return { text, ...(usage !== undefined && { usage }) };
 }

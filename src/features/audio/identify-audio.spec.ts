@@ -16,7 +16,7 @@ import type { UploadedAudio } from '../../canonical/work-request.js';
 import { waveHeader } from '../../platform/audio/wave-file.js';
 import { identifyAudio } from './identify-audio.js';
 
-/** Where the fields of a plain WAV header stand. */
+/** Byte offsets of fields in a plain WAV header. */
 const TAG = 20;
 const CHANNELS = 22;
 const SAMPLE_RATE = 24;
@@ -32,7 +32,7 @@ function wave(bitsPerSample = 16): Buffer {
   return Buffer.concat([header, samples]);
 }
 
-/** What may stand behind samples, or among them: a picture. */
+/** A metadata chunk that may follow the samples, or sit between them. */
 const titles = Buffer.alloc(20_008);
 titles.write('LIST');
 titles.writeUInt32LE(20_000, 4);
@@ -42,7 +42,7 @@ function forged(write: (file: Buffer) => void, file = wave()): Buffer {
   return file;
 }
 
-/** A first frame that says how many frames follow, before ones that are silent. */
+/** An MP3 whose first frame states how many frames follow. */
 function mp3ThatClaims(frames: number, ...others: Buffer[]): Buffer {
   const table = silentMp3(1);
   table.write('Xing', 21, 'latin1');
@@ -54,8 +54,8 @@ function mp3ThatClaims(frames: number, ...others: Buffer[]): Buffer {
 const spoken = (name: string): Promise<Buffer> =>
   readFile(new URL(`../../../test/fixtures/speech/${name}`, import.meta.url));
 
-/** A file that says the length of its first piece and goes on with its sound so many times more. */
-async function thatGoesOn(name: string, soundAt: number, times: number): Promise<Buffer> {
+/** A file that states the length of its first piece, with its sound repeated `times` more. */
+async function withRepeatedSound(name: string, soundAt: number, times: number): Promise<Buffer> {
   const file = await spoken(name);
   return Buffer.concat([file, ...Array.from({ length: times }, () => file.subarray(soundAt))]);
 }
@@ -78,49 +78,49 @@ describe(identifyAudio.name, () => {
   }
 
   it.each<[string, Buffer]>([
-    ['as it is', wave()],
-    ['of 8 bits', wave(8)],
-    ['of 24 bits', wave(24)],
+    ['plain', wave()],
+    ['8 bits', wave(8)],
+    ['24 bits', wave(24)],
     ['with a huge byte rate', forged((file) => file.writeUInt32LE(0xffff_ffff, BYTE_RATE))],
     ['without a byte rate', forged((file) => file.writeUInt32LE(0, BYTE_RATE))],
     ['without a block size', forged((file) => file.writeUInt16LE(0, BLOCK_ALIGN))],
     ['with a huge block size', forged((file) => file.writeUInt16LE(0xffff, BLOCK_ALIGN))],
     ['without a data size', forged((file) => file.writeUInt32LE(0, DATA_BYTES))],
-    ['with a data size as streams have', forged((file) => file.writeUInt32LE(2 ** 32 - 1, 40))],
-  ])('takes the length of WAV from its samples: %s', async (_name, file) => {
+    ['with the data size of streams', forged((file) => file.writeUInt32LE(2 ** 32 - 1, 40))],
+  ])('measures WAV by its samples: %s', async (_name, file) => {
     expect(await lengthOf('a.wav', file)).toBe(10_000);
   });
 
-  it('takes the length of WAV with packed samples from what they unpack to', async () => {
+  it('measures WAV with packed samples by their unpacked length', async () => {
     const ulaw = forged((file) => file.writeUInt16LE(7, TAG), wave(8));
     expect(await lengthOf('a.wav', ulaw)).toBe(10_000);
     const adpcm = forged((file) => file.writeUInt16LE(0x11, TAG), wave(8));
     expect(await lengthOf('a.wav', adpcm)).toBe(20_000);
   });
 
-  it('minds what lies behind a data size that is too small', async () => {
+  it('counts the bytes after a data size that is too small', async () => {
     const samples = Buffer.alloc(4_000_000);
     const header = waveHeader({ channels: 1, sampleRate: 8_000, bitsPerSample: 16 }, 16);
     const length = await lengthOf('a.wav', Buffer.concat([header, samples]));
-    // All but the megabyte that may be something else.
+    // All but one megabyte, which may be metadata.
     expect(length).toBeGreaterThan(180_000);
     expect(length).toBeLessThanOrEqual(250_000);
   });
 
-  it('does not count what may well lie behind the samples', async () => {
+  it('ignores metadata after the samples', async () => {
     const file = Buffer.concat([wave(), Buffer.from('LIST\x04\0\0\0INFO', 'latin1')]);
     expect(await lengthOf('a.wav', file)).toBe(10_000);
   });
 
   it.each<[string, (file: Buffer) => void]>([
-    ['a sample a second', (file) => file.writeUInt32LE(1, SAMPLE_RATE)],
+    ['one sample a second', (file) => file.writeUInt32LE(1, SAMPLE_RATE)],
     ['4 billion samples a second', (file) => file.writeUInt32LE(4_000_000_000, SAMPLE_RATE)],
     ['no channels', (file) => file.writeUInt16LE(0, CHANNELS)],
     ['thousands of channels', (file) => file.writeUInt16LE(0xffff, CHANNELS)],
     ['samples without bits', (file) => file.writeUInt16LE(0, BITS)],
     ['samples of 65,535 bits', (file) => file.writeUInt16LE(0xffff, BITS)],
-    ['a codec that nobody knows', (file) => file.writeUInt16LE(0x4242, TAG)],
-  ])('refuses WAV with %s', async (_name, write) => {
+    ['an unknown codec', (file) => file.writeUInt16LE(0x4242, TAG)],
+  ])('rejects WAV with %s', async (_name, write) => {
     await expect(lengthOf('a.wav', forged(write))).rejects.toMatchObject({
       status: 400,
       param: 'file',
@@ -130,27 +130,27 @@ describe(identifyAudio.name, () => {
   const FRAME_MS = (1_152 * 1_000) / 44_100;
 
   it.each<[string, Buffer]>([
-    ['as they are', silentMp3(4_000)],
-    ['behind a table that says 10', mp3ThatClaims(10, silentMp3(4_000))],
-    ['behind a table that says 4 billion', mp3ThatClaims(4_000_000_000, silentMp3(4_000))],
+    ['plain', silentMp3(4_000)],
+    ['with a table that states 10', mp3ThatClaims(10, silentMp3(4_000))],
+    ['with a table that states 4 billion', mp3ThatClaims(4_000_000_000, silentMp3(4_000))],
     [
-      'with garbage among them',
+      'with garbage between them',
       Buffer.concat(Array.from({ length: 4_000 }, () => [silentMp3(1), Buffer.from('!')]).flat()),
     ],
-  ])('takes the length of MP3 from its frames, %s', async (_name, file) => {
+  ])('measures MP3 by its frames: %s', async (_name, file) => {
     const length = (await lengthOf('a.mp3', file))!;
     expect(Math.abs(length - 4_000 * FRAME_MS)).toBeLessThan(2);
   });
 
-  it('takes what another format holds behind a tag for no more than a claim', async () => {
+  it('marks the length as claimed when another format follows an MP3 tag', async () => {
     const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]);
-    const flac = await thatGoesOn('piece-1.flac', 8_288, 9);
+    const flac = await withRepeatedSound('piece-1.flac', 8_288, 9);
     expect(await identify('a.mp3', Buffer.concat([tag, silentMp3(1), flac]))).toMatchObject({
       isLengthClaimed: true,
     });
   });
 
-  it('passes over a picture in front of MP3', async () => {
+  it('skips a picture before MP3 frames', async () => {
     const picture = Buffer.alloc(400_000, Buffer.from([0xff, 0xfb, 0x90, 0xc0]));
     const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0x18, 0x35, 0]);
     expect((tag[7]! << 14) | (tag[8]! << 7) | tag[9]!).toBe(400_000);
@@ -158,13 +158,13 @@ describe(identifyAudio.name, () => {
     expect(Math.abs((await lengthOf('a.mp3', file))! - 100 * FRAME_MS)).toBeLessThan(2);
   });
 
-  it('counts the frames in what looks like a tag among others', async () => {
+  it('counts the frames inside an apparent tag between frames', async () => {
     const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0x18, 0x35, 0]);
     const file = Buffer.concat([silentMp3(1), tag, silentMp3(999)]);
     expect(Math.abs((await lengthOf('a.mp3', file))! - 1_000 * FRAME_MS)).toBeLessThan(2);
   });
 
-  it('does not count Ogg of which some is no Opus', async () => {
+  it('marks the length of Ogg as claimed when not every stream is Opus', async () => {
     const file = await spoken('piece-1.opus');
     const other = Buffer.from(file.subarray(0, 47));
     other.write('\x01vorbis', 28, 'latin1');
@@ -172,8 +172,8 @@ describe(identifyAudio.name, () => {
     expect(isLengthClaimed).toBe(true);
   });
 
-  it('takes FLAC for no shorter than its bytes can be played', async () => {
-    // A second, it says, of what is 32,000 bytes a second before it is packed.
+  it('measures FLAC as at least the playing time of its bytes', async () => {
+    // States one second; unpacked audio has 32,000 bytes a second.
     const length = (await lengthOf('a.flac', flacThatClaims(16_000, 3_200_000)))!;
     expect(length).toBeGreaterThan(90_000);
     expect(length).toBeLessThan(101_000);
@@ -183,17 +183,17 @@ describe(identifyAudio.name, () => {
   it.each([
     ['piece-1.opus', 137],
     ['piece-1.flac', 8_288],
-  ])('takes %s for as long as its sound, whatever it says', async (name, soundAt) => {
+  ])('measures %s by its sound, whatever length it states', async (name, soundAt) => {
     const once = await identify(name, await spoken(name));
     expect(once).toMatchObject({ isLengthClaimed: false });
     expect(Math.abs(once.durationMs! - 470)).toBeLessThan(30);
-    const often = await identify(name, await thatGoesOn(name, soundAt, 99));
+    const often = await identify(name, await withRepeatedSound(name, soundAt, 99));
     expect(often.isLengthClaimed).toBe(false);
     expect(often.durationMs).toBeGreaterThan(45_000);
     expect(often.durationMs).toBeLessThan(52_000);
   });
 
-  /** A second by its header; Opus of 60 ms a packet. */
+  /** A header that states one second; packets hold 60 ms of Opus. */
   const second = webmElement('4489', Buffer.from('447a0000', 'hex'));
   const cluster = (time: number, packets: number): Buffer =>
     webmElement(
@@ -225,11 +225,11 @@ describe(identifyAudio.name, () => {
       ]),
       7_000,
     ],
-  ])('takes the longest of what %s says and shows: case %#', async (name, file, ms) => {
+  ])('uses the longest stated or measured length of %s: case %#', async (name, file, ms) => {
     expect(await identify(name, file)).toMatchObject({ durationMs: ms, isLengthClaimed: true });
   });
 
-  it('reads WebM with an endless title in time proportional to it', async () => {
+  it('reads WebM with a huge title in linear time', async () => {
     const title = webmElement('4d80', Buffer.alloc(100_000), Buffer.from('\na'));
     const tookMs = await processorMsOf(async () => {
       expect(await lengthOf('a.webm', webmOf(title))).toBeUndefined();
@@ -237,7 +237,7 @@ describe(identifyAudio.name, () => {
     expect(tookMs).toBeLessThan(1_500);
   });
 
-  it('reads MP4 of boxes within boxes in time proportional to them', async () => {
+  it('reads MP4 of nested boxes in linear time', async () => {
     const file = Buffer.concat([mp4ThatClaims(0, []), Buffer.alloc(2_000_000, mp4Box('moov'))]);
     const tookMs = await processorMsOf(async () => {
       expect(await lengthOf('a.m4a', file)).toBeUndefined();
@@ -252,7 +252,7 @@ describe(identifyAudio.name, () => {
     ['a.wav', Buffer.concat([wave(), titles]), false],
     ['a.mp3', silentMp3(4), false],
     ['a.mp3', Buffer.concat([silentMp3(4), Buffer.alloc(20_000)]), true],
-  ])('tells whether the length of %s is only what it claims: case %#', async (...given) => {
+  ])('reports whether the length of %s is only claimed: case %#', async (...given) => {
     const [name, file, isClaimed] = given;
     expect((await identify(name, file)).isLengthClaimed).toBe(isClaimed);
   });

@@ -26,7 +26,7 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
   const head = await readHead(file, HEAD_BYTES);
   const container = sniffAudioContainer(head);
   if (container === undefined) {
-    throw refuse('The file is no audio that is taken here: flac, mp3, mp4, m4a, ogg, wav or webm.');
+    throw refuse('The file must be flac, mp3, mp4, m4a, ogg, wav or webm audio.');
   }
   const fileName = nameOf(file.fileName, container);
   const length =
@@ -34,7 +34,7 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
       ? await measureWave(head, file)
       : await measureAudioFile(path, container, sizeBytes);
   if (length === undefined && !MAY_LACK_LENGTH.has(container)) {
-    throw refuse(`The file is called ${container} audio and holds none that can be read.`);
+    throw refuse(`The file looks like ${container} audio but contains no readable audio.`);
   }
   const { contentType } = AUDIO_CONTAINERS[container];
   const { ms: durationMs, isClaimed: isLengthClaimed = false } = length ?? {};
@@ -48,7 +48,7 @@ function nameOf(fileName: string, container: AudioContainer): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   if (extension === undefined) return `${name}.${extensions[0]}`;
   if (extensions.includes(extension)) return name;
-  throw refuse(`The file is called .${extension} and holds ${container} audio.`);
+  throw refuse(`The file extension is .${extension}, but the file is ${container} audio.`);
 }
 
 async function measureWave(

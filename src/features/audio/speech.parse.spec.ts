@@ -22,7 +22,7 @@ describe('parseSpeech', () => {
     expect(estimate).toMatchObject({ inputCharacters, inputBytes });
   });
 
-  it('sets more time aside than it expects, and more for slow speech', () => {
+  it('reserves more time than it expects, and more for slow speech', () => {
     const { ceiling, estimate } = parse({ input: 'Hello there' });
     expect(ceiling.audioMs).toBeGreaterThan(estimate.audioMs);
     expect(parse({ input: 'Hello there', speed: 0.25 }).ceiling.audioMs).toBeGreaterThan(
@@ -30,7 +30,7 @@ describe('parseSpeech', () => {
     );
   });
 
-  it('takes the defaults of the API', () => {
+  it('applies the defaults of the API', () => {
     expect(parse({ response_format: null, speed: null })).toMatchObject({
       format: 'mp3',
       speed: undefined,
@@ -39,7 +39,7 @@ describe('parseSpeech', () => {
     });
   });
 
-  it('keeps voices of the vendor account from shared capacity', () => {
+  it('keeps voices of the vendor account off shared capacity', () => {
     expect(parse({ voice: { id: 'voice_1' } }).accountBoundParam?.param).toBe('voice.id');
   });
 });

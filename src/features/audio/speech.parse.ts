@@ -10,12 +10,12 @@ import { measureSpeech } from '../../canonical/measure-speech.js';
 import type { SpeechRequest } from '../../canonical/work-request.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
-/** Code points; no model in the catalogue takes more, and some take less. */
+/** In code points: the largest limit of any model in the catalogue. */
 const MAX_INPUT_CHARACTERS = 10_000;
 
 /**
- * JSON Schema of the request body, for the check and for the OpenAPI description. Fields that are
- * not named here are allowed and go to vendors that speak this dialect.
+ * JSON Schema of the request body, for validation and OpenAPI. Unknown fields are forwarded to
+ * vendors of this dialect.
  */
 export const speechSchema = {
   title: 'SpeechRequest',
@@ -27,7 +27,7 @@ export const speechSchema = {
       type: 'string',
       minLength: 1,
       maxLength: MAX_INPUT_CHARACTERS,
-      description: 'The text to speak. Models differ in how much they take, most 4,096 characters.',
+      description: 'Text to speak. The limit depends on the model; most allow 4,096 characters.',
     },
     voice: {
       type: ['string', 'object'],
@@ -36,7 +36,7 @@ export const speechSchema = {
       required: ['id'],
       properties: { id: { type: 'string', minLength: 1, maxLength: 256 } },
       description:
-        '`alloy`, `echo`, `fable`, `onyx`, `nova`, `shimmer`, or another that the model has.',
+        '`alloy`, `echo`, `fable`, `onyx`, `nova`, `shimmer`, or another voice of the model.',
       example: 'alloy',
     },
     response_format: {
@@ -49,13 +49,13 @@ export const speechSchema = {
     instructions: {
       type: ['string', 'null'],
       maxLength: MAX_INPUT_CHARACTERS,
-      description: 'How to speak, for models that take instructions.',
+      description: 'How to speak, for models that support instructions.',
     },
     stream_format: {
       type: ['string', 'null'],
       enum: ['audio', 'sse', null],
       default: 'audio',
-      description: '`audio`: the bytes as they come; `sse`: the same bytes in events, in base64.',
+      description: '`audio`: raw bytes; `sse`: the same bytes in events, in base64.',
     },
     trace: traceFieldSchema,
     models: modelFieldsSchema.models,
@@ -66,10 +66,10 @@ export const speechSchema = {
 const validate = compileSchema(speechSchema);
 
 /**
- * Reads the body of a request for speech, and counts what is billed of it: characters and bytes, which
- * `core/ledger/pricing.ts` multiplies by the model's prices, first for the hold and then for the charge.
+ * Reads the body of a speech request and counts the billed units, characters and bytes, for the
+ * hold and the charge.
  *
- * @throws InvalidRequestError naming the first field at fault
+ * @throws InvalidRequestError naming the first invalid field
  */
 export function parseSpeech(body: JsonBody): SpeechRequest {
   assertValidBody(validate, body);

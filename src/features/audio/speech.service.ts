@@ -4,7 +4,7 @@ import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import type { Reply } from '../../core/answers/deliver.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { failureToTell } from './deliver-transcript.js';
+import { failureToReport } from './deliver-transcript.js';
 import { parseSpeech } from './speech.parse.js';
 import type { ServerResponse } from 'node:http';
 import type { SettledEvent, WorkEvent } from '../../canonical/canonical-event.js';
@@ -96,15 +96,15 @@ export class SpeechService {
   }
 }
 
-/** Output format of the audio. */
+/** Writes audio in one output format. */
 interface SpeechSink {
-  /** @throws CallerGoneError when the reader disconnects or stops reading */
+  /** @throws CallerGoneError when the caller disconnects or stops reading */
   write(piece: AudioPiece): Promise<void>;
   /** Called after the charge is committed. */
   end(settled: SettledEvent): Promise<void>;
   /** Called when audio is interrupted. */
   fail(error: GatewayError): Promise<void>;
-  /** Called in any case. Closes what is still open. */
+  /** Called in every case; closes what is still open. */
   close(): void;
 }
 
@@ -127,8 +127,8 @@ async function deliverSpeech(
   } catch (error) {
     if (response.destroyed) return;
     if (!response.headersSent) throw error;
-    const told = failureToTell(response, error);
-    if (told) await sink.fail(told);
+    const failure = failureToReport(response, error);
+    if (failure) await sink.fail(failure);
   } finally {
     sink.close();
   }

@@ -11,7 +11,7 @@ const audio: UploadedAudio = {
 };
 
 describe('makeTranscription', () => {
-  it('sets whole seconds aside and expects what was measured', () => {
+  it('reserves whole seconds and expects the measured length', () => {
     const request = makeTranscription(
       { model: 'a/b' },
       { ...audio, durationMs: 1_001 },
@@ -27,7 +27,7 @@ describe('makeTranscription', () => {
     ['audio/flac', 1_001, true, 5_000, 60_000],
     ['audio/mpeg', 1_001, false, 2_000, undefined],
   ])(
-    'holds a length that a file claims against its bytes (%s, %d ms, claimed: %s)',
+    'checks a claimed length against the file size (%s, %d ms, claimed: %s)',
     (contentType, durationMs, isLengthClaimed, heldMs, longestMs) => {
       const { ceiling, estimate, ...request } = makeTranscription(
         { model: 'a/b' },
@@ -40,7 +40,7 @@ describe('makeTranscription', () => {
     },
   );
 
-  it('bounds the length of a recording that does not tell it by its size', () => {
+  it('bounds a recording of unknown length by its size', () => {
     const request = makeTranscription({ model: 'a/b' }, audio, 'translate');
     expect(request.ceiling.audioMs).toBe(60_000);
     expect(request.estimate.audioMs).toBe(20_000);

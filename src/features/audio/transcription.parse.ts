@@ -33,7 +33,7 @@ export const transcriptionSchema = {
       type: ['string', 'null'],
       enum: ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json', null],
       default: 'json',
-      description: '`diarized_json` tells speakers apart, for models that can.',
+      description: '`diarized_json` labels speakers, for models that support it.',
     },
     temperature: { type: ['number', 'null'], minimum: 0, maximum: 1 },
     timestamp_granularities: {
@@ -45,7 +45,7 @@ export const transcriptionSchema = {
     stream: {
       type: ['boolean', 'null'],
       description:
-        'Answers with events `transcript.text.delta` and `transcript.text.done`; with `json`, `text` and `diarized_json` only.',
+        'Streams the events `transcript.text.delta` and `transcript.text.done`; with `json`, `text` and `diarized_json` only.',
     },
     models: modelFieldsSchema.models,
     ...routingFieldsSchema,
@@ -87,14 +87,14 @@ export function assertTranscription(fields: JsonObject): asserts fields is Trans
   if (fields.stream === true && format != null && !STREAMED_FORMATS.has(format)) {
     throw new InvalidRequestError(
       'stream',
-      `A transcript in \`${format}\` comes whole: leave \`stream\` out, or ask for \`json\`.`,
+      `\`response_format: ${format}\` cannot be streamed. Omit \`stream\`, or use \`json\`.`,
     );
   }
   const isVerbose = fields.response_format === 'verbose_json';
   if (fields.timestamp_granularities != null && !isVerbose) {
     throw new InvalidRequestError(
       'timestamp_granularities',
-      '`timestamp_granularities` needs `response_format` to be `verbose_json`.',
+      '`timestamp_granularities` requires `response_format` to be `verbose_json`.',
     );
   }
 }
@@ -105,21 +105,21 @@ export function assertTranscription(fields: JsonObject): asserts fields is Trans
  */
 export function assertTranslation(fields: JsonObject): asserts fields is TranscriptionFields {
   assertTranscription(fields);
-  const strange = NOT_OF_TRANSLATIONS.find(
+  const unsupported = TRANSCRIPTION_ONLY.find(
     (name) => fields[name] != null && fields[name] !== false,
   );
-  if (strange === undefined && fields.response_format !== 'diarized_json') return;
+  if (unsupported === undefined && fields.response_format !== 'diarized_json') return;
   throw new InvalidRequestError(
-    strange ?? 'response_format',
-    strange === undefined
-      ? 'A translation comes as `json`, `text`, `srt`, `verbose_json` or `vtt`.'
-      : `\`${strange}\` is for transcriptions; leave it out.`,
+    unsupported ?? 'response_format',
+    unsupported === undefined
+      ? 'For translations, `response_format` must be `json`, `text`, `srt`, `verbose_json` or `vtt`.'
+      : `\`${unsupported}\` applies to transcriptions only; omit it for translations.`,
   );
 }
 
-const NOT_OF_TRANSLATIONS = ['language', 'timestamp_granularities', 'stream'] as const;
+const TRANSCRIPTION_ONLY = ['language', 'timestamp_granularities', 'stream'] as const;
 
-/** Returns the longest duration that the file size allows. */
+/** Returns the maximum duration in milliseconds for the file size. */
 function longestOf({ sizeBytes }: UploadedAudio): number {
   return Math.ceil(sizeBytes / MIN_BYTES_PER_MS);
 }

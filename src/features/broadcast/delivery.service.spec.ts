@@ -26,7 +26,7 @@ describe(readPartialSuccess.name, () => {
     '{"partialSuccess":{"rejectedSpans":-1}}',
     '{"partialSuccess":{"rejectedSpans":"many"}}',
     '{"partialSuccess":{"rejectedSp',
-  ])('takes %j to say that all was taken', (answer) => {
+  ])('reads %j as a full success', (answer) => {
     expect(readPartialSuccess(answer)).toBeUndefined();
   });
 });

@@ -62,7 +62,7 @@ describe(DeliveryService.name, () => {
     jest.restoreAllMocks();
   });
 
-  it('posts the batch with the tenant’s headers and the delivery’s id, and says how much it holds', async () => {
+  it("posts the batch with the tenant's headers and the delivery's id, and reports its size", async () => {
     const { service, client, metrics } = world();
     const holds = jest.fn();
     expect(await service.post(DELIVERY, holds)).toBe(DELIVERED);
@@ -90,11 +90,11 @@ describe(DeliveryService.name, () => {
     ['was disabled, and is old', { isEnabled: false, ageMs: 3_600_001 }, 'disabled'],
     ['waited for an hour', { ageMs: 3_600_001 }, 'expired'],
     ['waited for less', { ageMs: 3_600_000 }, undefined],
-  ])('says of a delivery that %s whether it is given up', (_, fields, reason) => {
+  ])('drops or keeps a delivery that %s', (_, fields, reason) => {
     expect(world().service.findDrop({ ...DELIVERY, ...fields })?.reason).toBe(reason);
   });
 
-  describe('when a collector has answered', () => {
+  describe('after an accepted delivery', () => {
     const partial = (spans: number): string =>
       JSON.stringify({ partialSuccess: { rejectedSpans: spans, errorMessage: 'too old' } });
 
@@ -109,7 +109,7 @@ describe(DeliveryService.name, () => {
     it.each([
       [2, 2, 1],
       [100, 3, 0],
-    ])('counts of %d rejected spans %d traces as lost', async (spans, lost, delivered) => {
+    ])('with %d rejected spans, counts %d traces as lost', async (spans, lost, delivered) => {
       const { service, deliveries, metrics } = world();
       await service.complete(DELIVERY, partial(spans));
       expect(deliveries.complete.mock.calls[0]!.slice(0, 2)).toEqual(['delivery', lost]);
@@ -118,7 +118,7 @@ describe(DeliveryService.name, () => {
       expect(metrics.countDropped).toHaveBeenCalledWith('rejected', lost);
     });
 
-    it('counts nothing that another instance has ended', async () => {
+    it('does not count deliveries that another instance ended', async () => {
       const { service, deliveries, metrics } = world();
       deliveries.complete.mockResolvedValue(false);
       deliveries.drop.mockResolvedValue(false);
@@ -136,14 +136,14 @@ describe(DeliveryService.name, () => {
     expect(metrics.countDropped).toHaveBeenCalledWith('refused', 3);
   });
 
-  it('wakes a worker elsewhere, unless enough is due there for somebody to be at work', () => {
+  it('wakes a worker unless enough due work keeps one busy', () => {
     const { service, queue } = world();
     const written = { id: 'delivery', destinationId: 'destination', isWritten: true };
     for (const dueBefore of [0, 3, 4, 100]) service.deliver({ ...written, dueBefore });
     expect(queue.wake.mock.calls).toEqual(Array(2).fill(['broadcast', 'delivery', {}]));
   });
 
-  it('leaves to the sweep what no worker could be woken for', async () => {
+  it('leaves a delivery to the sweep when no worker can be woken', async () => {
     const { service, queue } = world();
     queue.wake.mockRejectedValue(new Error('away'));
     service.deliver({
@@ -156,7 +156,7 @@ describe(DeliveryService.name, () => {
     expect(Logger.prototype.warn).toHaveBeenCalledWith(expect.stringContaining('away'));
   });
 
-  it('keeps what waits within its bound by the sweep, and says what it gave up', async () => {
+  it('bounds the queue during the sweep and logs dropped traces', async () => {
     const { service, deliveries, metrics } = world();
     deliveries.dropOldest.mockResolvedValue({ traces: 7, destinations: 2 });
     await service.tidy();

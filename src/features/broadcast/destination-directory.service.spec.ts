@@ -10,7 +10,7 @@ const CHOICE: DestinationChoice = {
   isFailing: false,
 };
 
-/** A directory over destinations that anybody may change, and that can be away. */
+/** A directory over destinations that a test can change or make unavailable. */
 function openDirectory() {
   const stored = { now: [] as DestinationChoice[], isAway: false };
   const repository = {
@@ -36,19 +36,19 @@ describe(DestinationDirectory.name, () => {
     return found;
   };
 
-  it('says nothing of what somebody else may have changed more than a second ago', async () => {
+  it('forgets destinations after one second, since other instances may change them', async () => {
     const { directory, stored } = openDirectory();
     expect(await read(directory)).toEqual([]);
     expect(directory.peek('t')).toEqual([]);
     stored.now = [CHOICE];
     await jest.advanceTimersByTimeAsync(1_000);
-    // The next request finds no destination here yet, but must not be taken for one of no interest.
+    // Unknown, rather than without destinations.
     expect(directory.peek('t')).toBeUndefined();
     await jest.advanceTimersByTimeAsync(1);
     expect(directory.peek('t')).toEqual([CHOICE]);
   });
 
-  it('always knows those of a tenant that is busy', async () => {
+  it('keeps the destinations of a busy tenant in memory', async () => {
     const { directory } = openDirectory();
     await read(directory);
     for (let passedMs = 0; passedMs < 5_000; passedMs += 10) {
@@ -57,7 +57,7 @@ describe(DestinationDirectory.name, () => {
     }
   });
 
-  it('remembers for whom traces were meant while they cannot be read', async () => {
+  it('remembers the last known destinations while the database is unavailable', async () => {
     const { directory, stored } = openDirectory();
     expect(directory.lastKnown('t')).toEqual([]);
     stored.now = [CHOICE];

@@ -218,7 +218,7 @@ export class DestinationsService {
   }
 }
 
-/** True when a change leaves texts in what is sent; turning the destination off is for everybody. */
+/** Returns whether the destination receives content after a change. Only disabling it does not count. */
 function sendsContent(
   before: BroadcastDestinationEntity,
   { enabled, ...rest }: UpdateDestinationDto,

@@ -21,10 +21,10 @@ describe(LostTraces.name, () => {
     jest.useRealTimers();
   });
 
-  /** Destination, traces, and words of each write. */
+  /** Destination, traces and error text of each write. */
   const written = () => countDropped.mock.calls.map(([id, traces, words]) => [id, traces, words]);
 
-  it('writes down after a second what was lost, added up by destination and reason', async () => {
+  it('writes losses after one second, summed by destination and reason', async () => {
     lost.count('a', 2, 'storage');
     lost.count('a', 3, 'storage');
     lost.count('a', 1, 'faulty');
@@ -39,14 +39,14 @@ describe(LostTraces.name, () => {
     ]);
   });
 
-  it('counts each loss at once, and once, for the operator', async () => {
+  it('counts each loss in the metrics immediately and once', async () => {
     lost.count('a', 2, 'storage');
     countDropped.mockRejectedValueOnce(new Error('away'));
     await jest.advanceTimersByTimeAsync(5_000);
     expect(counted.mock.calls).toEqual([['storage', 2]]);
   });
 
-  it('keeps what cannot be written, and adds to it', async () => {
+  it('keeps losses that it cannot write and adds to them', async () => {
     countDropped.mockRejectedValueOnce(new Error('away'));
     lost.count('a', 2, 'buffer_full');
     await jest.advanceTimersByTimeAsync(1_000);
@@ -60,7 +60,7 @@ describe(LostTraces.name, () => {
     expect(countDropped).toHaveBeenCalledTimes(2);
   });
 
-  it('leaves the receiver’s own error standing where its queue was full, and there alone', async () => {
+  it("keeps the destination's last error only when its queue was full", async () => {
     lost.count('a', 1, 'queue_full');
     lost.count('b', 1, 'undecided');
     await lost.write();
@@ -70,7 +70,7 @@ describe(LostTraces.name, () => {
     ]);
   });
 
-  it('has nothing to do later once all is written', async () => {
+  it('schedules nothing once everything is written', async () => {
     lost.count('a', 1, 'storage');
     await lost.write();
     expect(jest.getTimerCount()).toBe(0);

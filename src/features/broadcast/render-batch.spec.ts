@@ -8,7 +8,7 @@ import { renderBatch } from './render-batch.js';
 import { testTrace } from './test-trace.js';
 import { TraceBatch } from './trace-batch.js';
 
-/** With all kinds of values, a parent and a failed attempt. */
+/** A trace with every type of value, a parent and a failed attempt. */
 function fullTrace(): RecordedTrace {
   const trace = testTrace('t');
   const [attempt] = trace.attempts;
@@ -24,7 +24,7 @@ function fullTrace(): RecordedTrace {
 }
 
 describe(renderBatch.name, () => {
-  it("says the same as OpenTelemetry's protobuf of the same spans", async () => {
+  it("matches OpenTelemetry's protobuf encoding of the same spans", async () => {
     const drafts = draftSpans(fullTrace(), { audience: 'tenant', includeContent: false });
     const batch = new TraceBatch(['d']);
     batch.add(JSON.stringify(drafts));
@@ -35,7 +35,7 @@ describe(renderBatch.name, () => {
     expect(JSON.stringify(decoded)).toContain('rate_limited');
   });
 
-  it('leaves out what was said for those who are not to see it any more', async () => {
+  it('omits content for receivers that no longer get it', async () => {
     const trace = fullTrace();
     const spans = draftSpans(trace, { audience: 'tenant', includeContent: false });
     const attributes = { ...spans[0]!.attributes, 'gen_ai.input.messages': '[{"a":"secret"}]' };

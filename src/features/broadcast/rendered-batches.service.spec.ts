@@ -25,7 +25,7 @@ describe(RenderedBatches.name, () => {
     jest.useRealTimers();
   });
 
-  it('renders a batch once for all destinations that get it at about that time', async () => {
+  it('renders a batch once for destinations that get it within seconds', async () => {
     const [one, other] = await Promise.all([batches.of('a', ALL), batches.of('a', ALL)]);
     expect(one).toBe(other);
     expect(one.toString()).toContain('gateway.broadcast.test');
@@ -38,7 +38,7 @@ describe(RenderedBatches.name, () => {
     expect(readBody).toHaveBeenCalledTimes(2);
   });
 
-  it('forgets all after five seconds', async () => {
+  it('drops rendered batches after five seconds', async () => {
     await batches.of('a', ALL);
     jest.advanceTimersByTime(4_999);
     await batches.of('a', ALL);
@@ -48,7 +48,7 @@ describe(RenderedBatches.name, () => {
     expect(readBody).toHaveBeenCalledTimes(2);
   });
 
-  it('keeps the eight latest', async () => {
+  it('keeps the eight latest batches', async () => {
     for (let index = 0; index < 9; index++) await batches.of(`${index}`, ALL);
     readBody.mockClear();
     for (let index = 8; index >= 1; index--) await batches.of(`${index}`, ALL);
@@ -57,7 +57,7 @@ describe(RenderedBatches.name, () => {
     expect(readBody).toHaveBeenCalledTimes(1);
   });
 
-  it('tries again what could not be read', async () => {
+  it('retries a failed read', async () => {
     readBody.mockRejectedValueOnce(new Error('away'));
     await expect(batches.of('a', ALL)).rejects.toThrow('away');
     expect((await batches.of('a', ALL)).length).toBeGreaterThan(0);

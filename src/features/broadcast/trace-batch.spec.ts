@@ -11,7 +11,7 @@ interface Request {
 const drafts = () => draftSpans(testTrace('t'), { audience: 'tenant', includeContent: false });
 
 describe(TraceBatch.name, () => {
-  it.each([1, 3, 100])('is rendered as one request with all spans of %s traces', async (traces) => {
+  it.each([1, 3, 100])('renders %s traces as one request with all spans', async (traces) => {
     const batch = new TraceBatch(['d']);
     for (let count = 0; count < traces; count++) batch.add(JSON.stringify(drafts()));
     const request = JSON.parse(
@@ -28,10 +28,10 @@ describe(TraceBatch.name, () => {
     ]);
   });
 
-  it('lets others run while it is rendered', async () => {
+  it('yields while rendering', async () => {
     const batch = new TraceBatch(['d']);
     for (let count = 0; count < 250; count++) batch.add(JSON.stringify(drafts()));
-    // Each reading of the clock is a quarter of a millisecond after the one before.
+    // Each clock reading advances a quarter of a millisecond.
     let nowMs = 0;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 0.25));
     let isOver = false;

@@ -22,7 +22,7 @@ const CHOICE: DestinationChoice = {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A buffer in front of a writer that writes at once, or, when it is slow, never. */
+/** A buffer whose writer writes at once, or never when slow. */
 function openBuffer(destinations: DestinationChoice[], { isSlow = false } = {}) {
   const written: TraceBatch[] = [];
   const lost: [string, number, DropReason][] = [];
@@ -50,7 +50,7 @@ function openBuffer(destinations: DestinationChoice[], { isSlow = false } = {}) 
 }
 
 describe(TraceBuffer.name, () => {
-  it('writes down what is given in the turn in which the stop begins, and while it stops', async () => {
+  it('writes traces that arrive just before and during shutdown', async () => {
     const { buffer, traces, known } = openBuffer([CHOICE]);
     setImmediate(() => buffer.accept(testTrace('t')));
     known.now = turn().then(() => [CHOICE]);
@@ -66,17 +66,17 @@ describe(TraceBuffer.name, () => {
     [250, [CHOICE]],
     [250, [CHOICE, { ...CHOICE, id: 'e', isFailing: true }]],
     [1_000, [{ ...CHOICE, isFailing: true }]],
-  ])('gathers %s traces at most for %j', (most, destinations) => {
+  ])('buffers at most %s traces for %j', (most, destinations) => {
     const { buffer, written, traces } = openBuffer(destinations);
     for (let count = 1; count < most; count++) buffer.accept(testTrace('t'));
     expect(traces()).toBe(0);
     buffer.accept(testTrace('t'));
     expect(traces()).toBe(most);
-    // What is sent at once does not grow.
+    // The batch size stays the same.
     expect(Math.max(...written.map(({ traceCount }) => traceCount))).toBe(250);
   });
 
-  it('wants nothing of a request whose trace no destination gets', () => {
+  it('needs no trace of a request that no destination samples', () => {
     const { buffer } = openBuffer([{ ...CHOICE, samplingRate: 0.5 }]);
     const interest = (traceId: string, isBroadcast = true) => {
       const { context } = testTrace('t');
@@ -103,7 +103,7 @@ describe(TraceBuffer.name, () => {
     expect([lost.length, traces()]).toEqual([5, before + 250]);
   });
 
-  it('counts a trace that cannot be put together, for those who would have had it', () => {
+  it('counts a trace that cannot be built for every destination', () => {
     const { buffer, lost, traces } = openBuffer([CHOICE, { ...CHOICE, id: 'e' }]);
     const broken = { ...testTrace('t'), attempts: undefined } as unknown as RecordedTrace;
     const complaint = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);

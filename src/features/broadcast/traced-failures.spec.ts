@@ -3,7 +3,7 @@ import { draftSpans } from '../../core/tracing/draft-spans.js';
 import type { RecordedTrace } from '../../core/tracing/recorded-trace.js';
 import { testTrace } from './test-trace.js';
 
-/** A request that came to this end, with one attempt. */
+/** A request with this outcome and one attempt. */
 function traceOf(outcome: string, ending: string, guardrails: RecordedTrace['guardrails'] = []) {
   const trace = testTrace('t');
   const [attempt] = trace.attempts;
@@ -30,16 +30,16 @@ describe(draftSpans.name, () => {
     ['pending', 'failed', ['provider_error', 'provider_error']],
     ['server', 'failed', ['provider_error', 'server']],
     ['uncovered', 'failed', ['provider_error', undefined]],
-  ])('of an attempt %s in a request %s have the errors %j', (outcome, ending, errors) => {
+  ])('for an attempt %s in a request %s, sets the errors %j', (outcome, ending, errors) => {
     expect(errorsOf(traceOf(outcome, ending))).toEqual(errors);
   });
 
-  it('find no fault with a vendor whose answer a guardrail withheld', () => {
+  it('sets no error on the attempt when a guardrail blocked its answer', () => {
     const block = { guardrailId: 'g', action: 'block', direction: 'output' };
     expect(errorsOf(traceOf('answered', 'failed', [block]))).toEqual(['provider_error', undefined]);
   });
 
-  it('have ids of their own for each audience, and hang together', () => {
+  it('uses separate span ids for each audience and links spans to their root', () => {
     const trace = traceOf('answered', 'completed');
     const [tenant, operator] = (['tenant', 'operator'] as const).map((audience) =>
       draftSpans(trace, { audience, includeContent: false }),

@@ -3,7 +3,7 @@ import { chatRequest } from '../../../test/support/chat-requests.js';
 import { parseChat, wantsUsageChunk } from './chat.parse.js';
 import { messages, refusalOf, refused } from '../../../test/support/chat-refusals.js';
 
-describe(`${parseChat.name} of odd shapes`, () => {
+describe(`${parseChat.name} with unusual bodies`, () => {
   describe('shape', () => {
     it.each<[string, unknown[]]>([
       ['model', [1, true, {}, [], 'x'.repeat(257)]],
@@ -79,7 +79,7 @@ describe(`${parseChat.name} of odd shapes`, () => {
       ['provider.ignore', [{ ignore: {} }]],
       ['provider.ignore.0', [{ ignore: [{}] }]],
       ['route', ['cheapest', 1, '']],
-    ])('refuses wrong values of %s, naming it', (param, values) => {
+    ])('rejects invalid values of %s and names it', (param, values) => {
       const [field = ''] = param.split('.');
       for (const value of values) {
         expect(refusalOf({ model: 'a/b', messages, [field]: value })).toEqual(refused(param));
@@ -87,14 +87,14 @@ describe(`${parseChat.name} of odd shapes`, () => {
     });
 
     it.each(['temperature', 'top_p', 'seed', 'max_tokens', 'n'])(
-      'refuses a number for %s that no number holds',
+      'rejects an out-of-range number for %s',
       (field) => {
         const text = `{"model":"a/b","messages":[{"role":"user","content":"x"}],"${field}":1e999}`;
         expect(refusalOf(text)).toEqual(refused(field));
       },
     );
 
-    it('takes null wherever SDKs send it for "not set"', () => {
+    it('treats null as "not set", as SDKs send it', () => {
       const fields =
         'models input stream stream_options temperature top_p n max_tokens max_completion_tokens ' +
         'tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort logprobs ' +
@@ -112,7 +112,7 @@ describe(`${parseChat.name} of odd shapes`, () => {
       expect(chatRequest(nulls).prompt()).toMatchObject({ tools: [], sampling: {} });
     });
 
-    it('takes null inside of objects as well', () => {
+    it('treats null in nested objects as "not set"', () => {
       const request = chatRequest({
         models: null,
         stream_options: { include_usage: null },
@@ -127,7 +127,7 @@ describe(`${parseChat.name} of odd shapes`, () => {
         response_format: { type: 'text', json_schema: null },
         messages: [
           { role: 'user', content: 'Hi', name: null },
-          // An answer of the OpenAI SDK, sent back as it came.
+          // An answer of the OpenAI SDK, sent back unchanged.
           {
             role: 'assistant',
             content: null,
@@ -146,7 +146,7 @@ describe(`${parseChat.name} of odd shapes`, () => {
       expect(request.prompt().messages).toHaveLength(4);
     });
 
-    it('lets fields pass that it does not know', () => {
+    it('accepts unknown fields', () => {
       const request = chatRequest({ min_p: 0.1, guided_json: {}, extra: [1] });
       expect(request.body.value).toMatchObject({ min_p: 0.1, extra: [1] });
     });

@@ -4,7 +4,7 @@ import { parseChat, wantsUsageChunk } from './chat.parse.js';
 import { messages, refusalOf, refused } from '../../../test/support/chat-refusals.js';
 
 describe(parseChat.name, () => {
-  it('reads the smallest body', () => {
+  it('parses a minimal body', () => {
     expect(chatRequest()).toMatchObject({
       dialect: 'chat',
       models: ['openai/gpt-4o'],
@@ -32,7 +32,7 @@ describe(parseChat.name, () => {
       [{ model: null, models: ['a/b'] }, ['a/b']],
       [{ model: 'openai/ft:gpt-4o:org/x' }, ['openai/ft:gpt-4o:org/x']],
       [{ model: 'a/ b\n' }, ['a/ b\n']],
-    ])('of %j are %j', (fields, models) => {
+    ])('reads %j as %j', (fields, models) => {
       expect(parseChat(jsonBody({ messages, ...fields })).models).toEqual(models);
     });
 
@@ -40,14 +40,14 @@ describe(parseChat.name, () => {
       [{}, 'model', /`model` is missing/],
       [{ model: null, models: null }, 'model', /`model` is missing/],
       [{ models: [] }, 'model', /`model` is missing/],
-      [{ model: '' }, 'model', /"" is no model alias/],
-      [{ model: 'gpt-4o' }, 'model', /"gpt-4o" is no model alias; write it as <provider>\/<model>/],
-      [{ model: '/gpt-4o' }, 'model', /no model alias/],
-      [{ model: 'openai/' }, 'model', /no model alias/],
+      [{ model: '' }, 'model', /"" is not a model alias/],
+      [{ model: 'gpt-4o' }, 'model', /"gpt-4o" is not a model alias; use <provider>\/<model>/],
+      [{ model: '/gpt-4o' }, 'model', /not a model alias/],
+      [{ model: 'openai/' }, 'model', /not a model alias/],
       [{ model: 'a/b', models: ['c/d', 'gpt'] }, 'models.1', /"gpt"/],
       [{ models: ['gpt'] }, 'models.0', /"gpt"/],
       [{ model: 'a\u0000\ud800' }, 'model', /"a\\u0000\\ud800"/],
-    ])('of %j are refused', (fields, param, message) => {
+    ])('rejects %j', (fields, param, message) => {
       expect(refusalOf({ messages, ...fields })).toEqual(refused(param, message));
     });
   });
@@ -62,11 +62,11 @@ describe(parseChat.name, () => {
       [{ input: [] }, 'input', /at least one/],
       [{ input: 1 }, 'input', /string or an array/],
       [{ input: ['x'] }, 'input.0', /an object/],
-    ])('refuses %j', (fields, param, message) => {
+    ])('rejects %j', (fields, param, message) => {
       expect(refusalOf({ model: 'a/b', ...fields })).toEqual(refused(param, message));
     });
 
-    it('turns input into messages and keeps the other bytes', () => {
+    it('converts input to messages and keeps the other bytes', () => {
       const text = '{"model":"a/b", "input" : "größe", "temperature":1.0}';
       const { body } = parseChat(jsonBody(text));
       expect(body.bytes.toString()).toBe(
@@ -77,7 +77,7 @@ describe(parseChat.name, () => {
     });
   });
 
-  describe('what it reads', () => {
+  describe('option fields', () => {
     it.each<[object, object]>([
       [{ stream: true }, { stream: true }],
       [{ stream: false }, { stream: false }],
@@ -98,13 +98,13 @@ describe(parseChat.name, () => {
       expect(chatRequest({ ...fields })).toMatchObject(expected);
     });
 
-    it('works the prompt out once, and only when asked', () => {
+    it('builds the prompt once, on demand', () => {
       const request = chatRequest();
       expect(request.prompt()).toBe(request.prompt());
     });
   });
 
-  describe('fields that cost or name things in the vendor account', () => {
+  describe('fields that cost extra or refer to the vendor account', () => {
     it.each<[object, string]>([
       [{ service_tier: 1 }, 'service_tier'],
       [{ audio: { voice: 'x' } }, 'audio'],
@@ -118,14 +118,14 @@ describe(parseChat.name, () => {
         { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
         'messages.0.content.0.file.file_id',
       ],
-    ])('finds them in %j', (fields, param) => {
+    ])('reports %j', (fields, param) => {
       expect(chatRequest({ ...fields }).accountBoundParam).toEqual({
         param,
         message: expect.stringContaining(`\`${param}\``) as unknown,
       });
     });
 
-    it('leaves a tier to routes that have a price for it, unless there is more', () => {
+    it('reports a priced service tier only without other account-bound fields', () => {
       const tier = { service_tier: 'flex' };
       expect(chatRequest(tier).accountBoundParam).toMatchObject({
         param: 'service_tier',
@@ -148,12 +148,12 @@ describe(parseChat.name, () => {
           { role: 'user', content: [{ type: 'file', file: { file_id: null, file_data: 'x' } }] },
         ],
       },
-    ])('lets %j pass', (fields) => {
+    ])('allows %j', (fields) => {
       expect(chatRequest(fields).accountBoundParam).toBeUndefined();
     });
   });
 
-  it('takes NUL and lone surrogates in every text', () => {
+  it('accepts NUL and lone surrogates in every text', () => {
     const odd = 'a\u0000b\ud800c\udc00';
     const request = chatRequest({
       model: `openai/${odd}`,
@@ -196,7 +196,7 @@ describe(parseChat.name, () => {
     });
   });
 
-  it('takes a conversation of 30,000 messages', () => {
+  it('parses a conversation of 30,000 messages', () => {
     const many = Array.from({ length: 30_000 }, () => ({ role: 'user', content: 'x' }));
     expect(chatRequest({ messages: many }).promptSize.characters).toBe(30_000);
   });

@@ -78,9 +78,9 @@ function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
       ['messages', translated],
     ]);
     const bytes = spliceMembers(body.bytes, body.members, edits);
-    const made: JsonBody = parseJsonBody(bytes, { maxParts: Infinity });
-    assertValidBody(validate, made);
-    return made;
+    const converted: JsonBody = parseJsonBody(bytes, { maxParts: Infinity });
+    assertValidBody(validate, converted);
+    return converted;
   }
   if (messages == null) {
     throw new InvalidRequestError(

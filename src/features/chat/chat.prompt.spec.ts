@@ -5,7 +5,7 @@ import { chatPrompt } from './chat.prompt.js';
 const promptOf = (fields: Record<string, unknown>) => chatPrompt(chatRequest(fields).body.value);
 
 describe(chatPrompt.name, () => {
-  it('reads a conversation with every kind of part', () => {
+  it('reads a conversation with every type of part', () => {
     const { messages } = promptOf({
       messages: [
         { role: 'developer', content: 'Be brief.' },
@@ -84,7 +84,7 @@ describe(chatPrompt.name, () => {
     ]);
   });
 
-  it('reads tools, and leaves out those that are no functions', () => {
+  it('reads functions and drops other tools', () => {
     const parameters = { type: 'object', properties: {} };
     const { tools, droppedFields } = promptOf({
       tools: [
@@ -115,7 +115,7 @@ describe(chatPrompt.name, () => {
     expect(droppedFields).toEqual(choice !== null && expected === undefined ? ['tool_choice'] : []);
   });
 
-  it.each(['auto', 'required'])('leaves only the allowed tools, with mode %s', (mode) => {
+  it.each(['auto', 'required'])('keeps only allowed tools, in mode %s', (mode) => {
     const tool = (name: string) => ({ type: 'function', function: { name } });
     const prompt = promptOf({
       tools: [tool('f'), tool('g'), tool('h')],
@@ -158,7 +158,7 @@ describe(chatPrompt.name, () => {
     expect(promptOf({ ...fields }).reasoning).toEqual(expected);
   });
 
-  it('names a format that the caller gave no name', () => {
+  it('names a response format that has no name', () => {
     const response_format = { type: 'json_schema', json_schema: { schema: {} } };
     expect(promptOf({ response_format }).responseFormat).toEqual({
       type: 'json_schema',
@@ -167,14 +167,14 @@ describe(chatPrompt.name, () => {
     });
   });
 
-  it('leaves over a file that lies in a vendor account', () => {
+  it('drops a file in a vendor account', () => {
     const content = [{ type: 'file', file: { file_id: 'file-1' } }];
     const { messages, droppedFields } = promptOf({ messages: [{ role: 'user', content }] });
     expect(messages[0]?.parts).toEqual([]);
     expect(droppedFields).toEqual(['messages.0.content.0']);
   });
 
-  it('reads the sampling, and keeps zero and false', () => {
+  it('reads sampling options and keeps zero and false', () => {
     const fields = {
       temperature: 0,
       top_p: 1,
@@ -204,7 +204,7 @@ describe(chatPrompt.name, () => {
     expect(promptOf({}).sampling).toEqual({});
   });
 
-  it('reads data URLs, bare data and cache marks', () => {
+  it('reads data URLs, plain data and cache marks', () => {
     const file = (file_data: string) => ({ type: 'file', file: { file_data } });
     const { messages, tools } = promptOf({
       messages: [
@@ -232,7 +232,7 @@ describe(chatPrompt.name, () => {
     expect(tools).toEqual([{ name: 'f', cacheControl: { ttl: '5m' } }]);
   });
 
-  it('reads the reasoning of earlier turns with its signatures', () => {
+  it('reads the signed reasoning of earlier turns', () => {
     const { messages } = promptOf({
       messages: [
         {
@@ -256,13 +256,13 @@ describe(chatPrompt.name, () => {
     ]);
   });
 
-  it('names what it leaves over', () => {
+  it('lists dropped fields', () => {
     const prompt = promptOf({ user: 'ann', top_k: 4, verbosity: 'low', metadata: {}, x: null });
     expect(prompt).toMatchObject({ endUser: 'ann', droppedFields: ['verbosity', 'metadata'] });
     expect(prompt.sampling).toEqual({ topK: 4 });
   });
 
-  it('names wishes about reasoning, and parts, that it leaves over', () => {
+  it('lists dropped reasoning options and parts', () => {
     const part = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } };
     const prompt = promptOf({
       reasoning: { effort: 'low', max_tokens: 1, enabled: true, exclude: true, summary: 'auto' },

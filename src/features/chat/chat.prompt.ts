@@ -84,9 +84,10 @@ function toMessage(message: ChatMessage): CanonicalMessage {
   if (typeof message.refusal === 'string') parts.push({ type: 'refusal', text: message.refusal });
   const details = readReasoningDetails(message.reasoning_details);
   for (const call of message.tool_calls ?? []) {
-    const said = readToolCall(call);
-    if (said)
-      parts.push({ ...said, ...optional('signature', details.signaturesOfCalls.get(said.id)) });
+    const toolCall = readToolCall(call);
+    if (!toolCall) continue;
+    const signature = details.signaturesOfCalls.get(toolCall.id);
+    parts.push({ ...toolCall, ...optional('signature', signature) });
   }
   return {
     role,

@@ -22,7 +22,7 @@ describe(renderChatCompletion.name, () => {
     return JSON.parse(bytes.toString()) as Record<string, unknown>;
   }
 
-  it('spells an answer of several choices', async () => {
+  it('renders an answer with several choices', async () => {
     expect(
       await render(
         { type: 'text', choice: 0, text: 'Hello' },
@@ -55,7 +55,7 @@ describe(renderChatCompletion.name, () => {
     });
   });
 
-  it('gives null for the content of tool calls and refusals alone', async () => {
+  it('renders null content for an answer of only tool calls or a refusal', async () => {
     const calls = await render(
       { type: 'tool_call', choice: 0, index: 0, id: 'one', name: 'f' },
       { type: 'tool_arguments', choice: 0, index: 0, text: '{}' },
@@ -77,7 +77,7 @@ describe(renderChatCompletion.name, () => {
     ]);
   });
 
-  it('joins the log probabilities', async () => {
+  it('merges log probabilities', async () => {
     const { choices } = await render(
       { type: 'text', choice: 0, text: 'a', logprobs: { content: [{ token: 'a' }] } },
       { type: 'text', choice: 0, text: 'b', logprobs: null },
@@ -87,7 +87,7 @@ describe(renderChatCompletion.name, () => {
     expect(choices).toMatchObject([{ logprobs: { content: [{ token: 'a' }, { token: 'c' }] } }]);
   });
 
-  it('passes a relayed answer on byte for byte', async () => {
+  it('returns a relayed answer byte for byte', async () => {
     const bytes = Buffer.from('{"id" : "v", "usage":{"prompt_tokens":1}}');
     expect(await render(relay({ bytes, usage: settled.usage }))).toEqual(
       JSON.parse(bytes.toString()),
@@ -95,7 +95,7 @@ describe(renderChatCompletion.name, () => {
   });
 
   it.each(['{"id":"v"}', '{"id":"v","usage":null}', '{"usage":{"prompt_tokens":0},"id":"v"}'])(
-    'shows what is charged where the vendor gave no usage: %s',
+    'shows the charged usage when the vendor sent none: %s',
     async (text) => {
       expect(await render(relay({ bytes: Buffer.from(text) }))).toEqual({ id: 'v', usage });
     },

@@ -18,7 +18,7 @@ interface Chunk {
   usage?: unknown;
 }
 
-/** The chunks that the events become, each with the line that it came on checked. */
+/** Renders events as chunks. */
 function chunksOf(events: CanonicalEvent[], includeUsage = false): Chunk[] {
   const renderer = new ChatStreamRenderer({ ...options, includeUsage });
   return events.flatMap((event) => {
@@ -33,7 +33,7 @@ const deltasOf = (events: CanonicalEvent[]) =>
   chunksOf(events).map(({ choices }) => choices.map(({ index, delta }) => ({ index, ...delta })));
 
 describe(ChatStreamRenderer.name, () => {
-  it('spells text as chunks of one answer', () => {
+  it('renders text as chunks of one answer', () => {
     const chunks = chunksOf([
       opening,
       { type: 'start' },
@@ -69,7 +69,7 @@ describe(ChatStreamRenderer.name, () => {
     ]);
   });
 
-  it("uses the vendor's id where it gives one", () => {
+  it("uses the vendor's id when present", () => {
     const [chunk] = chunksOf([
       opening,
       { type: 'start', id: 'chatcmpl-vendor' },
@@ -78,7 +78,7 @@ describe(ChatStreamRenderer.name, () => {
     expect(chunk?.id).toBe('chatcmpl-vendor');
   });
 
-  it('names the role once per choice', () => {
+  it('sends the role once per choice', () => {
     expect(
       deltasOf([
         opening,
@@ -95,7 +95,7 @@ describe(ChatStreamRenderer.name, () => {
     ]);
   });
 
-  it('keeps the indexes of parallel tool calls', () => {
+  it('preserves the indexes of parallel tool calls', () => {
     expect(
       deltasOf([
         opening,
@@ -128,7 +128,7 @@ describe(ChatStreamRenderer.name, () => {
     ]);
   });
 
-  it('gives the usage chunk last, to who asked for it', () => {
+  it('sends the usage chunk last, on request only', () => {
     const events: CanonicalEvent[] = [
       opening,
       { type: 'finish', choice: 0, reason: 'stop' },
@@ -138,7 +138,7 @@ describe(ChatStreamRenderer.name, () => {
     expect(chunksOf(events, true).at(-1)).toMatchObject({ choices: [], usage });
   });
 
-  it("passes a relayed piece on as it is, and the vendor's usage chunk in place of its own", () => {
+  it("relays pieces unchanged and keeps the vendor's usage chunk", () => {
     const renderer = new ChatStreamRenderer({ ...options, includeUsage: true });
     renderer.render(opening);
     const event = relay({ usage: settled.usage }) as CanonicalEvent & { bytes: Buffer };
@@ -146,16 +146,16 @@ describe(ChatStreamRenderer.name, () => {
     expect(renderer.render(settled)).toBeUndefined();
   });
 
-  it('adds the usage chunk where the vendor gave none', () => {
+  it('adds a usage chunk when the vendor sent none', () => {
     const chunks = chunksOf([opening, { type: 'start', id: 'v' }, relay(), settled], true);
     expect(chunks.at(-1)).toMatchObject({ id: 'v', model: 'a/b', choices: [], usage });
   });
 
-  it('says in-band what went wrong', () => {
+  it('reports a failure in-band', () => {
     const renderer = new ChatStreamRenderer(options);
     renderer.render(opening);
     renderer.render({ type: 'text', choice: 0, text: 'x' });
-    const text = renderer.error(new ProviderError('It broke off.'));
+    const text = renderer.error(new ProviderError('The answer was interrupted.'));
     expect(text).toMatch(/^data: \{"error":\{/);
     expect(JSON.parse(text.slice('data: '.length))).toEqual({
       id,
@@ -163,24 +163,31 @@ describe(ChatStreamRenderer.name, () => {
       created: 1_700_000_000,
       model: 'a/b',
       choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
-      error: { message: 'It broke off.', type: 'provider_error', code: 502, param: 'model' },
+      error: {
+        message: 'The answer was interrupted.',
+        type: 'provider_error',
+        code: 502,
+        param: 'model',
+      },
     });
     expect(text).toMatch(/^data: [^\n]+\n\n$/);
   });
 
-  it('names what was asked for where no route has answered', () => {
+  it('names the requested model when no route has answered', () => {
     const renderer = new ChatStreamRenderer({ ...options, model: 'c/d' });
-    const text = renderer.error(new ProviderError('Nobody answered.'));
+    const text = renderer.error(new ProviderError('No route answered.'));
     expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ model: 'c/d' });
     renderer.render(opening);
-    expect(renderer.error(new ProviderError('It broke off.'))).toContain('"model":"a/b"');
+    expect(renderer.error(new ProviderError('The answer was interrupted.'))).toContain(
+      '"model":"a/b"',
+    );
   });
 
   it('ends with [DONE]', () => {
     expect(new ChatStreamRenderer(options).end()).toBe('data: [DONE]\n\n');
   });
 
-  it('spells every kind of piece, the first of which names the role', () => {
+  it('renders every event type and sends the role first', () => {
     const text = 'a"b\\\r\n\n\u0000\ud800\u2028🙂';
     const pieces: [CanonicalEvent, object][] = [
       [{ type: 'refusal', choice: 0, text }, { refusal: text }],
@@ -201,13 +208,13 @@ describe(ChatStreamRenderer.name, () => {
     }
   });
 
-  it('keeps one line per event whatever the text is', () => {
+  it('sends one line per event, whatever the text contains', () => {
     const text = 'a\r\n\r\nb\n\ndata: [DONE]\n\n\u0000\ud800\u2028🙂';
     const [chunk] = chunksOf([opening, { type: 'text', choice: 0, text }]);
     expect(chunk?.choices[0]?.delta).toEqual({ role: 'assistant', content: text });
   });
 
-  it('shows all that is signed at the end and at once, for clients that keep the last value', () => {
+  it('sends all signed details in the last delta, for clients that keep the last value', () => {
     const choice = 0;
     const events: CanonicalEvent[] = [
       opening,

@@ -13,7 +13,7 @@ const MODEL = 'one/a';
 describe(parseCompletion.name, () => {
   const parse = (fields: object) => parseCompletion(jsonBody({ model: MODEL, ...fields }));
 
-  it('makes a chat of one message, whose answer is looked at', () => {
+  it('builds a chat of one message with a decoded answer', () => {
     const request = parse({ prompt: 'Hi', max_tokens: 9, n: 2, stream: true, seed: 1, other: 'x' });
     expect(request).toMatchObject({
       dialect: 'chat',
@@ -34,7 +34,7 @@ describe(parseCompletion.name, () => {
     });
   });
 
-  it('takes an array of one text, and what says nothing', () => {
+  it('accepts an array of one text, and defaults', () => {
     const nothing = { suffix: null, echo: false, best_of: 1, logprobs: null, stop: null };
     const { value } = parse({ prompt: ['Hi'], ...nothing }).body;
     expect(value).toEqual({
@@ -59,12 +59,12 @@ describe(parseCompletion.name, () => {
     ['logprobs', { prompt: 'Hi', logprobs: 0 }],
     ['best_of', { prompt: 'Hi', best_of: 2 }],
     ['max_tokens', { prompt: 'Hi', max_tokens: 0 }],
-  ])('refuses a bad %s', (param, fields) => {
+  ])('rejects an invalid %s', (param, fields) => {
     expect(() => parse(fields)).toThrow(expect.objectContaining({ param, status: 400 }));
   });
 });
 
-describe('the spelling of a legacy completion', () => {
+describe('legacy completion rendering', () => {
   const requestId = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const options = { requestId, created: 1_700_000_000, model: MODEL, includeUsage: true };
   const head = {
@@ -96,7 +96,7 @@ describe('the spelling of a legacy completion', () => {
   });
   const read = (text: string): unknown => JSON.parse(text.replace(/^data: |\n\n$/g, ''));
 
-  it('is one object when it is whole', async () => {
+  it('renders a whole answer as one object', async () => {
     const whole = await collect(
       (async function* () {
         yield* events;
@@ -109,7 +109,7 @@ describe('the spelling of a legacy completion', () => {
     });
   });
 
-  it('is a chunk for each piece of text when it is streamed', () => {
+  it('renders a stream as one chunk per piece of text', () => {
     const renderer = new CompletionStreamRenderer(options);
     const chunks = events.flatMap((event) => renderer.render(event) ?? []).map(read);
     expect(chunks).toMatchObject([

@@ -36,14 +36,14 @@ describe(measureChatPrompt.name, () => {
     expect(sizeOfUser([{ type: 'text', text }])).toEqual(sizeOfUser(text));
   });
 
-  it.each([100, 100_000, 5_000_000])('takes an image of %d bytes for one image', (length) => {
+  it.each([100, 100_000, 5_000_000])('counts an image of %d bytes as one image', (length) => {
     const url = `data:image/png;base64,${'A'.repeat(length)}`;
     const size = { ...NO_MEDIA, tokens: TOKENS_PER_MESSAGE, characters: 0, images: 1 };
     expect(sizeOfUser([{ type: 'image_url', image_url: { url } }])).toEqual(size);
     expect(sizeOfUser([{ type: 'image_url', image_url: url }])).toEqual(size);
   });
 
-  it('never counts the base64 of files and audio as text, but pages and seconds', () => {
+  it('counts files as pages and audio as seconds, not base64 as text', () => {
     const data = 'A'.repeat(160_000);
     const size = sizeOfUser([
       { type: 'file', file: { file_data: data } },
@@ -53,25 +53,25 @@ describe(measureChatPrompt.name, () => {
     expect(size).toEqual({ tokens, characters: 0, images: 0, pages: 40, audioSeconds: 120 });
   });
 
-  it('takes a file that is not sent along for a long one', () => {
+  it('counts a file without data as a long one', () => {
     expect(sizeOfUser([{ type: 'file', file: { file_id: 'f' } }])).toMatchObject({ pages: 100 });
   });
 
   it.each([
     { type: 'image_url', image_url: { url: 'data:video/mp4;base64,AAAA' } },
     { type: 'video_url', video_url: { url: 'https://a.test/film' } },
-  ])('takes a film for one that fills any context: $type', (part) => {
+  ])('counts a video as filling any context: $type', (part) => {
     expect(sizeOfUser([part])).toMatchObject({ images: 0, pages: 10_000 });
   });
 
-  it('sets something aside for parts that it does not know, and counts what they say', () => {
+  it('counts an unknown part as its text, with a minimum', () => {
     const sizeOf = (data: string) => sizeOfUser([{ type: 'hologram', data }]);
     expect(sizeOf('x').tokens).toBeGreaterThan(20_000);
     expect(sizeOf('so much '.repeat(60_000)).tokens).toBeGreaterThan(180_000);
     expect(sizeOf(`data:model/x;base64,${'A'.repeat(600_000)}`).tokens).toBeLessThan(21_000);
   });
 
-  it('counts everything in a message that a model reads', () => {
+  it('counts everything in a message that the model reads', () => {
     const text = 'x'.repeat(300);
     const messages = [
       { role: 'user', content: '', name: text },
@@ -112,7 +112,7 @@ describe(measureChatPrompt.name, () => {
     },
   );
 
-  it('does not count what no model reads', () => {
+  it('ignores fields that no model reads', () => {
     const base = { messages: [{ role: 'user', content: '' }] };
     const size = measure({ ...base, metadata: { a: 'x'.repeat(300) }, user: 'y'.repeat(300) }).size;
     expect(size).toEqual(measure(base).size);
@@ -160,7 +160,7 @@ describe(measureChatPrompt.name, () => {
       'tool_calls.0.custom.input',
       { role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'f' } }] },
     ],
-  ])('refuses a message without a proper %s: %j', (field, message) => {
+  ])('rejects a message without a valid %s: %j', (field, message) => {
     const messages = [{ role: 'user', content: 'x' }, message];
     expect(() => measure({ messages })).toThrow(
       expect.objectContaining({ status: 400, param: `messages.1.${field}` }),
@@ -173,11 +173,11 @@ describe(measureChatPrompt.name, () => {
     { role: 'assistant', content: [] },
     { role: 'function', name: 'f', content: null },
     { role: 'user', content: [] },
-  ])('takes %j', (message) => {
+  ])('accepts %j', (message) => {
     expect(measure({ messages: [message] }).size.characters).toBeLessThan(5);
   });
 
-  it('names the first file that lies in a vendor account', () => {
+  it('reports the first file in a vendor account', () => {
     const file = (file_id: string) => ({ type: 'file', file: { file_id } });
     const { accountBoundParam } = measure({
       messages: [

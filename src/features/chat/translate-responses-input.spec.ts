@@ -20,12 +20,12 @@ const toolCall = (id: string, name = 'f', args = '{}') => ({
 });
 
 describe(translateResponsesInput.name, () => {
-  it('makes one user message of a string', () => {
+  it('converts a string to a user message', () => {
     expect(translateResponsesInput('Hi 🙂')).toEqual([{ role: 'user', content: 'Hi 🙂' }]);
     expect(translateResponsesInput('')).toEqual([{ role: 'user', content: '' }]);
   });
 
-  it('takes messages with and without a type', () => {
+  it('accepts messages with and without a type', () => {
     const items = [
       { role: 'developer', content: 'Be brief.' },
       { type: 'message', role: 'user', content: 'Hi' },
@@ -38,7 +38,7 @@ describe(translateResponsesInput.name, () => {
     ]);
   });
 
-  it('translates every kind of part', () => {
+  it('translates every type of part', () => {
     const content = [
       { type: 'input_text', text: 'a' },
       { type: 'output_text', text: 'b', annotations: [] },
@@ -91,7 +91,7 @@ describe(translateResponsesInput.name, () => {
     ]);
   });
 
-  it('adds calls to the assistant message before them', () => {
+  it('appends calls to the preceding assistant message', () => {
     const items = [{ role: 'assistant', content: 'Let me see.' }, call('a'), call('b')];
     const copy = structuredClone(items);
     expect(translateResponsesInput(items)).toEqual([
@@ -143,7 +143,7 @@ describe(translateResponsesInput.name, () => {
     );
   });
 
-  it('refuses no items at all', () => {
+  it('rejects an empty array', () => {
     expect(() => translateResponsesInput([])).toThrow(expect.objectContaining({ param: 'input' }));
   });
 });

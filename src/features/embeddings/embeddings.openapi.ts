@@ -45,7 +45,7 @@ const text = { type: 'string', minLength: 1 };
 
 const tokens = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
 
-/** The description of `input`, whose items the code checks itself. */
+/** Describes `input`, whose items the parser validates. */
 const properties = {
   ...createEmbeddingsSchema.properties,
   input: {
@@ -72,7 +72,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
       schema: toOpenApiSchema({ ...createEmbeddingsSchema, properties }),
       examples: {
         sandbox: {
-          summary: 'Two texts to the sandbox, without a vendor',
+          summary: 'Embed two texts with the sandbox, without a vendor',
           value: { model: 'sandbox/embed', input: ['a red apple', 'a green apple'] },
         },
         base64: {

@@ -5,7 +5,7 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { parseEmbeddings } from './embeddings.parse.js';
 
 describe(parseEmbeddings.name, () => {
-  it('reads what is asked for', () => {
+  it('reads every field', () => {
     const request = embeddingRequest({
       input: ['a', 'b'],
       encoding_format: 'base64',
@@ -25,7 +25,7 @@ describe(parseEmbeddings.name, () => {
     });
   });
 
-  it('takes null for a field that is not set', () => {
+  it('treats null as unset', () => {
     const nothing = { encoding_format: null, dimensions: null, user: null, models: null };
     expect(embeddingRequest(nothing)).toMatchObject({
       encoding: 'float',
@@ -46,20 +46,20 @@ describe(parseEmbeddings.name, () => {
   it.each<[unknown, number, number]>([
     ['x', 1, 1],
     ['abcdefgh', 3, 2],
-    // Items do not share tokens in the ceiling, and do in the estimate.
+    // Items don't share tokens in the ceiling, but do in the estimate.
     [['x', 'y', 'z'], 3, 1],
     ['東京タワー', 5, 2],
     ['👩‍🚀🙂', 5, 1],
-    // Another vocabulary may need more of them.
+    // Another vocabulary may need more tokens.
     [[5, 6, 7], 6, 3],
     [[[5, 6], [7]], 6, 3],
-  ])('counts %j: at most %d tokens, else about %d', (input, ceiling, estimate) => {
+  ])('counts %j: at most %d tokens, about %d', (input, ceiling, estimate) => {
     const request = embeddingRequest({ input });
     expect(request.ceiling).toEqual({ ...NO_USAGE, inputTokens: ceiling });
     expect(request.estimate).toEqual({ ...NO_USAGE, inputTokens: estimate });
   });
 
-  it('takes 2,048 items and as many tokens as one text may have', () => {
+  it('accepts 2,048 items, and any number of tokens of one text', () => {
     const texts = Array.from({ length: 2_048 }, () => 'x');
     expect(embeddingRequest({ input: texts }).ceiling.inputTokens).toBe(2_048);
     const tokens = Array.from({ length: 5_000 }, () => 1);
@@ -99,7 +99,7 @@ describe(parseEmbeddings.name, () => {
     expect(() => embeddingRequest(fields)).toThrow(expect.objectContaining({ param }));
   });
 
-  it('names a field that shared capacity refuses', () => {
+  it('names a field that shared capacity rejects', () => {
     expect(embeddingRequest({ service_tier: 'flex' }).accountBoundParam?.param).toBe(
       'service_tier',
     );

@@ -17,9 +17,9 @@ import { assertValidBody, compileSchema } from '../../platform/http/validate-bod
 const MAX_ITEMS = 2_048;
 
 /**
- * JSON Schema of the request body, for the check and for the OpenAPI description. What `input`
- * holds is checked item by item elsewhere, which also names the item at fault. Fields that are
- * not named here are allowed and go to vendors that speak this dialect.
+ * JSON Schema of the request body, for validation and OpenAPI. `readEmbeddingInput` validates the
+ * items of `input`, so that errors name the invalid item. Unknown fields are forwarded to vendors
+ * of this dialect.
  */
 export const createEmbeddingsSchema = {
   title: 'EmbeddingRequest',
@@ -31,7 +31,7 @@ export const createEmbeddingsSchema = {
       type: ['string', 'array'],
       items: {},
       description:
-        'A text, up to 2,048 texts, the tokens of one text, or up to 2,048 arrays of tokens. Tokens are of the model’s own vocabulary; models that take texts only get those that stand for tokens of cl100k.',
+        'A text, up to 2,048 texts, the tokens of one text, or up to 2,048 arrays of tokens. Tokens use the model’s vocabulary; models that accept only text require cl100k tokens.',
     },
     encoding_format: {
       type: ['string', 'null'],
@@ -43,20 +43,20 @@ export const createEmbeddingsSchema = {
       type: ['integer', 'null'],
       minimum: 1,
       maximum: 100_000,
-      description: 'Reduced dimensions, for models that can.',
+      description: 'Number of dimensions, for models that can reduce it.',
     },
     user: { type: ['string', 'null'], description: 'End-user identifier.' },
     trace: traceFieldSchema,
     models: {
       ...modelFieldsSchema.models,
-      description: 'One alias at most: vectors of different models do not compare.',
+      description: 'At most one alias: vectors of different models are not comparable.',
     },
     ...routingFieldsSchema,
   },
 } as const;
 
-/** A vendor that takes texts reads these, and counts them by a vocabulary of its own. */
-const VENDORS_TOKENS_OF_TOKEN = 2;
+/** Text-only vendors count the decoded text in their own vocabulary, which may need more tokens. */
+const MAX_VENDOR_TOKENS_PER_TOKEN = 2;
 
 const MAX_TOKEN = 2 ** 31 - 1;
 
@@ -70,7 +70,7 @@ export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
   if (models.length > 1) {
     throw new InvalidRequestError(
       'models',
-      'Vectors of different models do not compare, so an embedding has no fallback models; name one. Providers of the same model still stand in for each other.',
+      'Vectors of different models are not comparable, so `models` must name only one model. Other providers of that model still serve as fallbacks.',
     );
   }
   const input = readEmbeddingInput(fields.input);
@@ -95,11 +95,11 @@ export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
   };
 }
 
-/** Maximum token count, and the estimate when a vendor reports none. */
+/** Returns the maximum token count, and the estimate for vendors that report none. */
 function measure(input: EmbeddingInput): { ceiling: number; estimate: number } {
   if (input.type === 'tokens') {
     const tokens = input.tokens.reduce((sum, item) => sum + item.length, 0);
-    return { ceiling: tokens * VENDORS_TOKENS_OF_TOKEN, estimate: tokens };
+    return { ceiling: tokens * MAX_VENDOR_TOKENS_PER_TOKEN, estimate: tokens };
   }
   let ceiling = 0;
   let characters = 0;
@@ -115,10 +115,10 @@ function measure(input: EmbeddingInput): { ceiling: number; estimate: number } {
 }
 
 /**
- * What a body's `input` asks to embed.
+ * Reads `input`.
  *
- * @param input a string or an array of anything
- * @throws InvalidRequestError naming `input`, or the item at fault
+ * @param input a string or an array of any items
+ * @throws InvalidRequestError naming `input` or the invalid item
  */
 function readEmbeddingInput(input: string | readonly unknown[]): EmbeddingInput {
   if (input.length === 0) throw new InvalidRequestError('input', '`input` must not be empty.');
@@ -130,7 +130,7 @@ function readEmbeddingInput(input: string | readonly unknown[]): EmbeddingInput 
   if (input.length > MAX_ITEMS) {
     throw new InvalidRequestError(
       'input',
-      `\`input\` holds ${input.length} items; at most ${MAX_ITEMS} are taken at once.`,
+      `\`input\` has ${input.length} items; send at most ${MAX_ITEMS} per request.`,
     );
   }
   if (Array.isArray(first)) {
@@ -154,7 +154,7 @@ function readTokens(item: unknown, path: string): readonly number[] {
   const tokens: readonly unknown[] = item;
   if (tokens.every(isToken)) return tokens;
   const bad = tokens.findIndex((token) => !isToken(token));
-  throw mixed(`${path}.${bad}`, 'a token, which is a whole number');
+  throw mixed(`${path}.${bad}`, 'a token, a non-negative integer');
 }
 
 function isToken(value: unknown): value is number {
@@ -164,6 +164,6 @@ function isToken(value: unknown): value is number {
 function mixed(path: string, expected: string): InvalidRequestError {
   return new InvalidRequestError(
     path,
-    `\`${path}\` must be ${expected}: \`input\` is a text, an array of texts, an array of tokens or an array of such arrays.`,
+    `\`${path}\` must be ${expected}. \`input\` is a text, an array of texts, an array of tokens, or an array of token arrays.`,
   );
 }

@@ -25,7 +25,7 @@ describe(renderEmbeddings.name, () => {
   it.each<['float' | 'base64', unknown]>([
     ['float', [1]],
     ['base64', ONE],
-  ])('spells vectors as %s, however the vendor did', async (encoding, embedding) => {
+  ])('encodes vectors as %s, whatever the vendor returned', async (encoding, embedding) => {
     const body = await renderEmbeddings(work([[1], ONE]), encoding);
     expect(JSON.parse(body.toString())).toEqual({
       object: 'list',
@@ -38,7 +38,7 @@ describe(renderEmbeddings.name, () => {
     });
   });
 
-  it('keeps the order of many', async () => {
+  it('keeps the order of many vectors', async () => {
     const vectors = Array.from({ length: 200 }, (_, index) => [index]);
     const { data } = JSON.parse((await renderEmbeddings(work(vectors), 'float')).toString()) as {
       data: { index: number; embedding: number[] }[];

@@ -6,12 +6,12 @@ describe(encodeFloats.name, () => {
     [[1], 'AACAPw=='],
     [[1, -2, 0], 'AACAPwAAAMAAAAAA'],
     [[], ''],
-  ])('spells %j in little-endian 32-bit floats', (vector, base64) => {
+  ])('encodes %j as little-endian 32-bit floats', (vector, base64) => {
     expect(encodeFloats(vector)).toBe(base64);
     expect(decodeFloats(base64)).toEqual(vector);
   });
 
-  it('keeps what a 32-bit float can hold', () => {
+  it('keeps the precision of 32-bit floats', () => {
     const vector = [0.1, 1e-40, -3.4e38].map(Math.fround);
     expect(decodeFloats(encodeFloats(vector))).toEqual(vector);
   });

@@ -27,7 +27,7 @@ export class EmbeddingsService {
       endpoint: 'embeddings',
       request,
       isCacheable: true,
-      // Tokens are not read here: which vocabulary they are of depends on the vendor.
+      // Guardrails cannot read tokens: their vocabulary depends on the vendor.
       input: {
         texts: request.input.type === 'texts' ? request.input.texts : [],
         param: 'input',
@@ -40,7 +40,7 @@ export class EmbeddingsService {
     };
   }
 
-  /** Vendors differ in what they do with dimensions that a model has not: the gateway refuses them. */
+  /** Rejects dimensions for models without the option: vendors differ in how they handle them. */
   private assertDimensions({ dimensions, models: [alias] }: EmbeddingRequest): void {
     if (dimensions === undefined) return;
     const model = this.catalogue.find(alias);
@@ -48,7 +48,7 @@ export class EmbeddingsService {
     if (model?.kind !== 'embedding' || model.supported_parameters.includes('dimensions')) return;
     throw new InvalidRequestError(
       'dimensions',
-      `The vectors of ${JSON.stringify(alias)} have one size only; leave \`dimensions\` out.`,
+      `${JSON.stringify(alias)} does not support \`dimensions\`; omit it.`,
     );
   }
 }

@@ -79,7 +79,7 @@ export class EncodedImages {
       opened.stream.destroy();
       throw new Error(`the file ${id} is stored with another length`);
     }
-    // One that breaks off before its turn says so when it is read; unheard it would end the process.
+    // An interrupted stream reports its error when read. Until then, an unhandled `error` event would end the process.
     opened.stream.on('error', () => undefined);
     return opened.stream;
   }

@@ -88,7 +88,7 @@ export class JobsRepository {
     });
   }
 
-  /** Concurrent requests with the same key wait for the end of the transaction. */
+  /** Makes concurrent requests with the same key wait for the end of the transaction. */
   async lockIdempotencyKey(client: PoolClient, tenantId: string, key: string): Promise<void> {
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       toStoredText(`jobs ${tenantId} ${key}`),

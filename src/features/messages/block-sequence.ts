@@ -1,8 +1,8 @@
 import {
   isRedactedThought,
-  spellCallSignature,
-  spellRedactedData,
-  spellSignature,
+  encodeCallSignature,
+  encodeRedactedData,
+  encodeSignature,
 } from './message-signatures.js';
 import { GrowingObject, isObjectText } from './growing-object.js';
 
@@ -55,7 +55,7 @@ export class BlockSequence {
 
   toolCall(index: number, id: string, name: string, signature: string | undefined): string {
     if (signature !== undefined)
-      this.begin('redacted_thinking', { data: spellCallSignature(id, signature) });
+      this.begin('redacted_thinking', { data: encodeCallSignature(id, signature) });
     this.toolCalls.set(index, this.begin('tool_use', { id, name, input: {} }));
     return this.take();
   }
@@ -86,13 +86,13 @@ export class BlockSequence {
   }
 
   private sign(block: Block | undefined, signature: string): void {
-    const data = spellRedactedData(signature);
+    const data = encodeRedactedData(signature);
     if (data !== undefined && (!block || isRedactedThought(signature))) {
       this.begin('redacted_thinking', { data });
       return;
     }
     const signed = block ?? this.begin('thinking', { thinking: '', signature: '' });
-    const signatureJson = JSON.stringify(spellSignature(signature));
+    const signatureJson = JSON.stringify(encodeSignature(signature));
     this.delta(signed, `{"type":"signature_delta","signature":${signatureJson}}`);
     signed.isSigned = true;
   }

@@ -24,7 +24,7 @@ describe(GrowingObject.name, () => {
     '"{}"',
     '7',
     '',
-  ])('is as whole as its text, wherever that is cut: %s', (text) => {
+  ])('recognizes complete text, however it is split: %s', (text) => {
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
@@ -41,7 +41,7 @@ describe(GrowingObject.name, () => {
 });
 
 describe(BlockSequence.name, () => {
-  it('takes arguments of many objects, and calls beside them, in time that grows with them', () => {
+  it('accepts arguments of many objects, and parallel calls, in linear time', () => {
     const blocks = new BlockSequence();
     const startedMs = performance.now();
     blocks.toolCall(0, 'a', 'f', undefined);

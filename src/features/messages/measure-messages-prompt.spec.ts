@@ -15,11 +15,11 @@ describe(measureMessagesPrompt.name, () => {
     { of: 'a string', content: text },
     { of: 'a text block', content: [{ type: 'text', text }] },
     {
-      of: 'a result of a tool',
+      of: 'a tool result',
       content: [{ type: 'tool_result', tool_use_id: 'a', content: text }],
     },
     {
-      of: 'blocks in a result of a tool',
+      of: 'blocks in a tool result',
       content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text }] }],
     },
     {
@@ -64,7 +64,7 @@ describe(measureMessagesPrompt.name, () => {
     expect(sizeOf({ tools, output_config }).characters).toBe(2 + length);
   });
 
-  it('counts pictures and files by the piece, never by the length of their base64', () => {
+  it('counts images and files by number, not by base64 length', () => {
     const data = 'A'.repeat(160_000);
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
     expect(contentSize([image, image])).toEqual({
@@ -81,7 +81,7 @@ describe(measureMessagesPrompt.name, () => {
     expect(contentSize([{ type: 'document', source: elsewhere }])).toMatchObject({ pages: 100 });
   });
 
-  it('bounds what is encrypted by its length', () => {
+  it('bounds encrypted content by its length', () => {
     const block = { type: 'redacted_thinking', data: 'A'.repeat(300) };
     expect(contentSize([block], 'assistant')).toMatchObject({ tokens: TEXT_TOKENS, characters: 0 });
   });

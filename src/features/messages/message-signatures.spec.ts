@@ -3,45 +3,45 @@ import {
   isRedactedThought,
   readRedactedData,
   readSignature,
-  spellCallSignature,
-  spellRedactedData,
-  spellSignature,
+  encodeCallSignature,
+  encodeRedactedData,
+  encodeSignature,
 } from './message-signatures.js';
 
 const BASE64 = 'ErUBCkYIAxgCKkA+/abc==';
 
-describe('signatures on reasoning', () => {
-  it('of the native maker are spelled as it wrote them', () => {
-    expect(spellSignature(`anthropic:${BASE64}`)).toBe(BASE64);
+describe('message signatures', () => {
+  it("keeps the native vendor's signatures unchanged", () => {
+    expect(encodeSignature(`anthropic:${BASE64}`)).toBe(BASE64);
     expect(readSignature(BASE64)).toBe(`anthropic:${BASE64}`);
-    expect(spellRedactedData(`anthropic:redacted:${BASE64}`)).toBe(BASE64);
+    expect(encodeRedactedData(`anthropic:redacted:${BASE64}`)).toBe(BASE64);
     expect(readRedactedData(BASE64)).toEqual({ signature: `anthropic:redacted:${BASE64}` });
   });
 
-  it('of other makers keep their name', () => {
+  it("keeps the vendor's prefix on other signatures", () => {
     for (const signature of [`google-vertex:${BASE64}`, 'other:{"a":1}']) {
-      expect(spellSignature(signature)).toBe(signature);
+      expect(encodeSignature(signature)).toBe(signature);
       expect(readSignature(signature)).toBe(signature);
-      expect(spellRedactedData(signature)).toBe(signature);
+      expect(encodeRedactedData(signature)).toBe(signature);
       expect(readRedactedData(signature)).toEqual({ signature });
       expect(isRedactedThought(signature)).toBe(false);
     }
   });
 
-  it('tell a signature from a thought that is all encrypted', () => {
+  it('distinguishes a signature from a redacted thought', () => {
     expect(isRedactedThought(`anthropic:redacted:${BASE64}`)).toBe(true);
     expect(isRedactedThought(`anthropic:${BASE64}`)).toBe(false);
-    expect(spellRedactedData(`anthropic:${BASE64}`)).toBeUndefined();
+    expect(encodeRedactedData(`anthropic:${BASE64}`)).toBeUndefined();
   });
 
-  it('of tool calls come with the call’s id, whatever that holds', () => {
+  it("encodes the call's id with the signature of a tool call, whatever it contains", () => {
     for (const id of ['toolu_1', 'a:b:c', 'Ü/+=', '']) {
-      const data = spellCallSignature(id, 'other:c2ln:x');
+      const data = encodeCallSignature(id, 'other:c2ln:x');
       expect(readRedactedData(data)).toEqual({ signature: 'other:c2ln:x', toolCallId: id });
     }
   });
 
-  it('that are empty are none', () => {
+  it('treats an empty signature as absent', () => {
     expect(readSignature('')).toBeUndefined();
   });
 });

@@ -3,14 +3,14 @@ import { REDACTED } from '../../vendors/dialects/messages/thinking-blocks.js';
 import { NATIVE_MAKER } from './messages.vendor.js';
 
 /**
- * How signatures on reasoning are spelled to callers. The native maker's are as the vendor wrote them;
- * those of others keep their maker's name in front, which no native signature can have, being base64.
+ * How signatures on reasoning are encoded for callers. The native vendor's are unchanged; others are
+ * prefixed with their vendor, which native ones, being base64, cannot be.
  *
- * - a signature on shown text: `signature` of a `thinking` block
- * - a native signature that is the encrypted thought itself: `data` of a `redacted_thinking` block;
- *   inside, `redacted:` tells it from a signature
- * - another maker's signature without text: `data` too
- * - a signature on a tool call, for which this dialect has no place: `data` of a `redacted_thinking`
+ * - a signature on visible text: `signature` of a `thinking` block
+ * - a native signature that is itself the encrypted thought: `data` of a `redacted_thinking` block;
+ *   internally prefixed with `redacted:`
+ * - another vendor's signature without text: also `data`
+ * - a signature on a tool call, for which this dialect has no field: `data` of a `redacted_thinking`
  *   block before the call, with the call's id
  */
 const NAMED = /^[a-z][a-z-]{0,30}:/;
@@ -33,12 +33,12 @@ export function readRedactedData(data: string): { signature: string; toolCallId?
 }
 
 /** Returns the `signature` of shown text. */
-export function spellSignature(signature: string): string {
+export function encodeSignature(signature: string): string {
   return signatureBy(NATIVE_MAKER, signature) ?? signature;
 }
 
 /** Returns the `data` of a block without text; undefined for a plain signature. */
-export function spellRedactedData(signature: string): string | undefined {
+export function encodeRedactedData(signature: string): string | undefined {
   const native = signatureBy(NATIVE_MAKER, signature);
   if (native === undefined) return signature;
   return native.startsWith(REDACTED) ? native.slice(REDACTED.length) : undefined;
@@ -50,6 +50,6 @@ export function isRedactedThought(signature: string): boolean {
 }
 
 /** Returns the `data` for a tool call's signature. */
-export function spellCallSignature(toolCallId: string, signature: string): string {
+export function encodeCallSignature(toolCallId: string, signature: string): string {
   return `call:${Buffer.from(toolCallId).toString('base64url')}:${signature}`;
 }

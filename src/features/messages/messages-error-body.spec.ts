@@ -31,7 +31,7 @@ describe(isMessagesPath.name, () => {
     '/v1/vendora/messages',
     '/api/v1/messages',
     '/api/v1/anthropic/messages/count_tokens',
-  ])('says yes to %s', (path) => {
+  ])('returns true for %s', (path) => {
     expect(isMessagesPath(path)).toBe(true);
   });
 
@@ -43,13 +43,13 @@ describe(isMessagesPath.name, () => {
     '/v1/customer/messages',
     '/x/v1/messages',
     '/docs/v1/messages',
-  ])('says no to %s', (path) => {
+  ])('returns false for %s', (path) => {
     expect(isMessagesPath(path)).toBe(false);
   });
 });
 
 describe(messagesErrorBody.name, () => {
-  it('is the interface’s error with a type above it', () => {
+  it("wraps the gateway's error in the dialect's envelope", () => {
     expect(messagesErrorBody(new InvalidRequestError('max_tokens', 'Missing.'))).toEqual({
       type: 'error',
       error: {
@@ -77,7 +77,7 @@ describe(messagesErrorBody.name, () => {
     [new OverloadedError('body', 'x', 1, 'memory'), 503, 'overloaded_error'],
     [new ServiceStopsError(), 503, 'overloaded_error'],
     [new TimeoutError('x'), 504, 'timeout_error'],
-  ])('tells %p in the dialect’s own words', (error, status, type) => {
+  ])("maps %p to the dialect's type", (error, status, type) => {
     expect(messagesStatus(error)).toBe(status);
     expect(messagesErrorBody(error).error).toMatchObject({ type, code: status });
   });

@@ -75,7 +75,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
         'messages.0.content.0.file_id',
         { messages: [user([{ type: 'container_upload', file_id: 'file_1' }])] },
       ],
-    ])('does not take %s', (param, fields) => {
+    ])('rejects %s', (param, fields) => {
       expect(boundOf(fields)).toBe(param);
     });
 
@@ -92,7 +92,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       [{ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }],
       [{ tools: [TOOL, { ...TOOL, type: 'custom' }, { ...TOOL, type: null }] }],
       [{ tools: [{ type: 'bash_20250124', name: 'bash' }, { type: 'computer_toolset_20260801' }] }],
-    ])('takes %j', (fields) => {
+    ])('accepts %j', (fields) => {
       expect(boundOf(fields)).toBeUndefined();
     });
 
@@ -110,7 +110,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
     });
   });
 
-  describe('headers for the vendor', () => {
+  describe('vendor headers', () => {
     const headersOf = (headers: Record<string, string>, fields: Record<string, unknown> = {}) =>
       messagesRequest(fields, headers).vendorHeaders;
     const betas = (names: string) => headersOf({ 'anthropic-beta': names });
@@ -130,7 +130,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       'token-efficient-tools-2025-02-19',
       'output-128k-2025-02-19',
       'advanced-tool-use-2025-11-20',
-    ])('pass %s on, since it is free or priced', (beta) => {
+    ])('sends %s, which is free or priced', (beta) => {
       expect(betas(beta)).toMatchObject({
         own: { 'anthropic-beta': beta },
         shared: { 'anthropic-beta': beta },
@@ -147,13 +147,13 @@ describe(`${parseMessages.name} on a shared account`, () => {
       'skills-2025-10-02',
       'fast-mode-2026-02-01',
       'compact-2026-01-12',
-    ])('refuse %s by its name', (beta) => {
+    ])('rejects %s by name', (beta) => {
       const bound = betas(`claude-code-20250219, ${beta}`)?.bound;
       expect(bound).toMatchObject({ param: 'anthropic-beta' });
       expect(bound?.message).toContain(beta);
     });
 
-    it('list unknown fields as dropped', () => {
+    it('lists unknown betas as dropped', () => {
       expect(betas('new-thing-2027-01-01,claude-code-20250219,,')).toEqual({
         own: { 'anthropic-beta': 'new-thing-2027-01-01,claude-code-20250219' },
         shared: { 'anthropic-beta': 'claude-code-20250219' },
@@ -163,7 +163,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       });
     });
 
-    it('ask for long prompts, which some models have a price for', () => {
+    it('allows long prompts on models with a price for them', () => {
       expect(betas('context-1m-2025-08-07')).toMatchObject({
         shared: {},
         dropped: [],
@@ -172,13 +172,13 @@ describe(`${parseMessages.name} on a shared account`, () => {
       });
     });
 
-    it.each(['a\r\nx-evil: 1', 'ü', '\u0000'])('are none by the name %j', (name) => {
+    it.each(['a\r\nx-evil: 1', 'ü', '\u0000'])('rejects the name %j', (name) => {
       expect(() => messagesRequest({ anthropic_beta: [name] })).toThrow(
         expect.objectContaining({ status: 400, param: 'anthropic_beta' }),
       );
     });
 
-    it('are joined by the betas of the body, which no vendor gets there', () => {
+    it('merges the betas of the body into the header', () => {
       const given = { 'anthropic-beta': 'effort-2025-11-24' };
       const fields = { anthropic_beta: ['effort-2025-11-24', 'files-api-2025-04-14', 5] };
       expect(headersOf(given, fields)).toMatchObject({
@@ -190,7 +190,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       expect(prompt().droppedFields).toEqual([]);
     });
 
-    it('choose a workspace only within an account of the caller’s own', () => {
+    it('selects a workspace only in BYOK accounts', () => {
       const headers = { 'anthropic-workspace-id': 'wrkspc_1' };
       expect(headersOf({ ...headers, 'anthropic-version': '1', authorization: 'a' })).toEqual({
         own: headers,
@@ -204,14 +204,14 @@ describe(`${parseMessages.name} on a shared account`, () => {
       });
     });
 
-    it('are none where nothing of the kind is given', () => {
+    it('returns undefined without such headers', () => {
       expect(headersOf({ 'anthropic-version': '2026-10-21' })).toBeUndefined();
       expect(betas('')).toBeUndefined();
       expect(betas(' , ')).toBeUndefined();
     });
   });
 
-  it('keeps no threads, in words that clients of them act upon', () => {
+  it('rejects threads with the error code that clients recognize', () => {
     const thread = { type: 'create' };
     const error = thrownBy(() => messagesRequest({ thread }));
     expect(error).toMatchObject({
@@ -237,7 +237,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
     ];
     const yes = { type: 'text', text: 'Yes' };
 
-    it('without a signature is left out of the body that vendors of this dialect get', () => {
+    it('removes unsigned reasoning from the body for vendors of this dialect', () => {
       const request = messagesRequest({
         temperature: 0.5,
         messages: [
@@ -263,7 +263,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       ]);
     });
 
-    it('with signatures changes nothing of the body', () => {
+    it('leaves the body unchanged when reasoning is signed', () => {
       const messages = [user('x'), assistant([...signed, yes]), user('y')];
       const body = jsonBody(messagesBody({ messages }));
       expect(parseMessages(body, {}).body).toBe(body);

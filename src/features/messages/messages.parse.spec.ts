@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/messages-refusals.js';
 
 describe(parseMessages.name, () => {
-  it('reads the smallest body', () => {
+  it('parses a minimal body', () => {
     expect(messagesRequest()).toMatchObject({
       dialect: 'messages',
       models: ['openai/gpt-4o'],
@@ -24,7 +24,7 @@ describe(parseMessages.name, () => {
     });
   });
 
-  it('reads the chain and the routing preferences as other endpoints do', () => {
+  it('reads the model chain and routing preferences', () => {
     const request = messagesRequest({
       models: ['a/b', 'openai/gpt-4o', 'c/d'],
       provider: { order: ['x'], only: ['x', 'y'], ignore: ['z'], allow_fallbacks: false },
@@ -43,20 +43,20 @@ describe(parseMessages.name, () => {
     expect(messagesRequest({ model: undefined, models: ['a/b'] }).models).toEqual(['a/b']);
   });
 
-  it('reads the end user, who may be anybody', () => {
+  it('accepts any string as end user', () => {
     const endUserOf = (metadata?: object) => messagesRequest({ metadata }).endUser;
     expect(endUserOf({ user_id: 'ann' })).toBe('ann');
     expect(endUserOf({ user_id: null })).toBeUndefined();
     expect(endUserOf()).toBeUndefined();
   });
 
-  it('keeps the bytes as they came, unknown fields and all', () => {
+  it('keeps the bytes, including unknown fields', () => {
     const text =
       '{ "model":"a/b", "max_tokens":5.0, "new_field":[1], "messages":[{"role":"user","content":"x"}]}';
     expect(parseMessages(jsonBody(text), {}).body.bytes.toString()).toBe(text);
   });
 
-  it('takes null for what is not set', () => {
+  it('treats null as unset', () => {
     const nulls = Object.fromEntries(
       [
         ...['models', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'provider'],
@@ -124,7 +124,7 @@ describe(parseMessages.name, () => {
       ['provider.order.0', [{ order: [1] }]],
       ['route', ['fastest', 1]],
       ['trace', ['x']],
-    ])('refuses a bad %s by its name', (param, values) => {
+    ])('rejects an invalid %s and names it', (param, values) => {
       const [field = ''] = param.split('.');
       for (const value of values) {
         expect([value, refusalOf(messagesBody({ [field]: value }))]).toEqual([
@@ -138,7 +138,7 @@ describe(parseMessages.name, () => {
       ['model', {}],
       ['messages', { model: 'a/b' }],
       ['max_tokens', { model: 'a/b', messages: [user('x')] }],
-    ])('names %s first of what is missing', (param, body) => {
+    ])('names %s as the first missing field', (param, body) => {
       expect(refusalOf(body)).toEqual(refused(param));
     });
   });
@@ -189,14 +189,14 @@ describe(parseMessages.name, () => {
         'cache_control',
         user([{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1d' } }]),
       ],
-    ])('refuses a bad %s by its path', (param, message) => {
+    ])('rejects an invalid %s with its path', (param, message) => {
       expect(refusalOf(messagesBody({ messages: [user('x'), message] }))).toEqual(
         refused(`messages.1.content.0.${param}`),
       );
     });
 
     it.each(['constructor', '__proto__', 'server_tool_use', 'something_new'])(
-      'leaves a block of type %s to vendors of this dialect',
+      'leaves blocks of type %s to vendors of this dialect',
       (type) => {
         const messages = [user([{ type, anything: [1] }])];
         expect(messagesRequest({ messages }).accountBoundParam).toBeUndefined();
@@ -206,7 +206,7 @@ describe(parseMessages.name, () => {
 });
 
 describe(parseCountTokens.name, () => {
-  it('needs no limit, and leaves aside what is not counted', () => {
+  it('requires no output limit and ignores uncounted fields', () => {
     const { model, messages } = messagesBody();
     const body = { model, messages, max_tokens: 'none', temperature: 7, stream: true };
     expect(parseCountTokens(jsonBody(body), {})).toMatchObject({
@@ -221,7 +221,7 @@ describe(parseCountTokens.name, () => {
     ['messages', { model: 'a/b' }],
     ['messages.0.content', { model: 'a/b', messages: [{ role: 'user' }] }],
     ['tools.0.name', { model: 'a/b', messages: [user('x')], tools: [{}] }],
-  ])('names a bad %s', (param, body) => {
+  ])('names an invalid %s', (param, body) => {
     expect(() => parseCountTokens(jsonBody(body), {})).toThrow(refused(param));
   });
 });

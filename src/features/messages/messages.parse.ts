@@ -84,14 +84,14 @@ function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): 
   };
 }
 
-/** Its clients recognize this message and resend the whole conversation. */
+/** Clients of the dialect recognize this error code and resend the whole conversation. */
 function checkThread({ thread }: PromptBody): void {
   if (thread == null) return;
   throw new GatewayError({
     status: 400,
     type: 'invalid_request_error',
     param: 'thread',
-    message: 'Conversations are not kept here; leave `thread` out and send all of `messages`.',
+    message: 'Threads are not supported. Omit `thread` and send all of `messages`.',
     details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
 import type { CanonicalPrompt } from '../../canonical/canonical-request.js';
-import { spellCallSignature } from './message-signatures.js';
+import { encodeCallSignature } from './message-signatures.js';
 import { messagesPrompt } from './messages.prompt.js';
 
 const promptOf = (fields: Record<string, unknown>): CanonicalPrompt =>
@@ -10,7 +10,7 @@ const partsOf = (role: string, content: unknown): unknown =>
   promptOf({ messages: [{ role, content }] }).messages[0]?.parts;
 
 describe(messagesPrompt.name, () => {
-  it('reads a plain question', () => {
+  it('reads a plain prompt', () => {
     expect(promptOf({ system: 'Be brief.' })).toEqual({
       messages: [
         { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
@@ -27,11 +27,11 @@ describe(messagesPrompt.name, () => {
     });
   });
 
-  it('takes an end user that is null for none', () => {
+  it('treats a null end user as absent', () => {
     expect(promptOf({ metadata: { user_id: null } }).endUser).toBeUndefined();
   });
 
-  it('reads the controls', () => {
+  it('reads sampling and reasoning options', () => {
     const prompt = promptOf({
       temperature: 0,
       top_p: 0.5,
@@ -87,7 +87,7 @@ describe(messagesPrompt.name, () => {
     expect(prompt.droppedFields).toEqual(['tools.defer_loading', 'tools.bash_20250124']);
   });
 
-  it('names what has no place in other dialects, but not what is the gateway’s own', () => {
+  it("lists fields without a canonical form, except the gateway's own", () => {
     const prompt = promptOf({
       trace: {},
       route: 'sort',
@@ -120,7 +120,7 @@ describe(messagesPrompt.name, () => {
   describe('parts', () => {
     const ephemeral = { type: 'ephemeral' };
 
-    it('reads text, images and documents, with their marks for the cache', () => {
+    it('reads text, images and documents with their cache marks', () => {
       const content = [
         { type: 'text', text: 'a', cache_control: ephemeral },
         { type: 'image', source: { type: 'base64', media_type: 'image/PNG', data: 'QQ==' } },
@@ -169,7 +169,7 @@ describe(messagesPrompt.name, () => {
       ]);
     });
 
-    it('reads a turn with tools, results in messages of their own', () => {
+    it('splits a turn with tool results into separate messages', () => {
       const messages = [
         { role: 'user', content: 'Weather?' },
         {
@@ -223,7 +223,7 @@ describe(messagesPrompt.name, () => {
       ]);
     });
 
-    it('takes a result without content, and an empty message', () => {
+    it('accepts a result without content, and an empty message', () => {
       expect(partsOf('user', [{ type: 'tool_result', tool_use_id: 'a' }])).toEqual([
         { type: 'tool_result', toolCallId: 'a', parts: [] },
       ]);
@@ -231,9 +231,9 @@ describe(messagesPrompt.name, () => {
       expect(partsOf('assistant', '')).toEqual([{ type: 'text', text: '' }]);
     });
 
-    it('gives the signature of a tool call back to its call', () => {
+    it('attaches a signature to its tool call', () => {
       const content = [
-        { type: 'redacted_thinking', data: spellCallSignature('id:1', 'other:c2ln') },
+        { type: 'redacted_thinking', data: encodeCallSignature('id:1', 'other:c2ln') },
         { type: 'tool_use', id: 'id:1', name: 'f', input: {} },
         { type: 'tool_use', id: 'id:2', name: 'f', input: {} },
       ];
@@ -243,7 +243,7 @@ describe(messagesPrompt.name, () => {
       ]);
     });
 
-    it('puts a mark on the whole request on its last part, unless that has its own', () => {
+    it("applies the request's cache mark to the last part, unless it has one", () => {
       const last = (fields: Record<string, unknown>): unknown =>
         promptOf({ cache_control: ephemeral, ...fields })
           .messages.at(-1)

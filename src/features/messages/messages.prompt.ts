@@ -29,7 +29,7 @@ const READ_FIELDS = new Set<string>([
 /** Token counting ignores sampling options, so they can have any type there. */
 const readSampling = samplingReader('messages');
 
-/** Object members that the canonical form has. Others are left over. */
+/** Object members that the canonical form has. Others are dropped. */
 const READ_MEMBERS: Record<string, readonly string[]> = {
   metadata: ['user_id'],
   thinking: ['type', 'budget_tokens'],
@@ -127,7 +127,7 @@ function toTool(tool: MessageTool, droppedFields: Set<string>): ToolDefinition[]
   ];
 }
 
-/** Returns whether the choice requires a left-over tool, which vendors of other dialects reject. */
+/** Returns whether the choice requires a dropped tool, which vendors of other dialects reject. */
 function isOfLostTool(
   { tools: given, tool_choice: choice }: PromptBody,
   tools: readonly ToolDefinition[],

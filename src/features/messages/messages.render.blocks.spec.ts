@@ -13,31 +13,31 @@ import {
   contentOf,
 } from '../../../test/support/rendered-messages.js';
 
-describe('the blocks of an answer as a message', () => {
+describe('message blocks', () => {
   describe('reasoning', () => {
     it.each<[string, CanonicalEvent[], object[]]>([
       [
-        'signed by the native maker',
+        'signed by the native vendor',
         [think('Hm'), think('m.'), think('', 'anthropic:c2ln')],
         [{ type: 'thinking', thinking: 'Hmm.', signature: 'c2ln' }],
       ],
       [
-        'signed by another maker',
+        'signed by another vendor',
         [think('Hmm.', 'other:c2ln')],
         [{ type: 'thinking', thinking: 'Hmm.', signature: 'other:c2ln' }],
       ],
       [
-        'without a signature',
+        'unsigned',
         [think('Hm'), think('m.')],
         [{ type: 'thinking', thinking: 'Hmm.', signature: '' }],
       ],
       [
-        'of a signature alone',
+        'with only a signature',
         [think('', 'anthropic:c2ln')],
         [{ type: 'thinking', thinking: '', signature: 'c2ln' }],
       ],
       [
-        'that is encrypted',
+        'encrypted',
         [think('', 'anthropic:redacted:QQ=='), think('', 'other:Qg==')],
         [
           { type: 'redacted_thinking', data: 'QQ==' },
@@ -53,14 +53,14 @@ describe('the blocks of an answer as a message', () => {
         ],
       ],
       [
-        'with an encrypted thought behind it',
+        'followed by an encrypted thought',
         [think('One'), think('', 'anthropic:redacted:Mg==')],
         [
           { type: 'thinking', thinking: 'One', signature: '' },
           { type: 'redacted_thinking', data: 'Mg==' },
         ],
       ],
-    ])('%s stands before the text', async (_name, events, blocks) => {
+    ])('renders reasoning before the text: %s', async (_name, events, blocks) => {
       expect(await contentOf([...events, text('So.')])).toEqual([
         ...blocks,
         { type: 'text', text: 'So.' },
@@ -69,7 +69,7 @@ describe('the blocks of an answer as a message', () => {
   });
 
   describe('tool calls', () => {
-    it('come one after the other', async () => {
+    it('renders calls in sequence', async () => {
       const events = [text('a'), call(0), args(0, '{"a":'), args(0, '1}'), call(1), args(1, '{}')];
       expect(await contentOf(events)).toEqual([
         { type: 'text', text: 'a' },
@@ -78,7 +78,7 @@ describe('the blocks of an answer as a message', () => {
       ]);
     });
 
-    it('are kept apart when their arguments come by turns', async () => {
+    it('separates calls whose arguments are interleaved', async () => {
       const events = [
         ...[call(0), call(1), args(0, '{"a":'), args(1, '{"b":{'), args(0, '"}"'), call(2)],
         ...[args(1, '}'), args(0, '}'), args(2, '{"c":3}'), args(1, '}')],
@@ -90,17 +90,17 @@ describe('the blocks of an answer as a message', () => {
       ]);
     });
 
-    it('have an empty input without arguments', async () => {
+    it('renders an empty input without arguments', async () => {
       const content = [toolUse(0, {}), toolUse(1, { b: 1 })];
       expect(await contentOf([call(0), call(1), args(1, '{"b":1}')])).toEqual(content);
       expect(await contentOf([call(0), args(0, ''), call(1), args(1, '{"b":1}')])).toEqual(content);
     });
 
-    it('may be numbered from anywhere', async () => {
+    it('accepts any numbering', async () => {
       expect(await contentOf([call(2), args(2, '{}')])).toEqual([toolUse(2, {})]);
     });
 
-    it('show their signatures as thoughts before them', async () => {
+    it('renders signatures as redacted thoughts before their calls', async () => {
       expect(await contentOf([call(0, 'other:c2ln'), args(0, '{}'), call(1)])).toEqual([
         { type: 'redacted_thinking', data: 'call:Y2FsbF8w:other:c2ln' },
         toolUse(0, {}),
@@ -108,13 +108,13 @@ describe('the blocks of an answer as a message', () => {
       ]);
     });
 
-    it('keep numbers and keys as the model wrote them', async () => {
+    it("preserves the model's numbers and keys", async () => {
       const json = '{"id":12345678901234567890,"__proto__":{"a":1e400}}';
       expect(await bytesOf([call(0), args(0, json), finish()])).toContain(`"input":${json}`);
     });
 
     it.each(['{"a":', '[1]', '"x"', 'null', '{"a":1}}', 'city=Rome'])(
-      'show arguments that are no object (%s) whole, under a name that tells',
+      'wraps arguments that are not an object: %s',
       async (json) => {
         const { content } = await wholeOf([call(0), args(0, json), finish('length')]);
         expect(content).toEqual([toolUse(0, { INVALID_JSON: json })]);

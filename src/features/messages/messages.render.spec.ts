@@ -21,8 +21,8 @@ import {
   contentOf,
 } from '../../../test/support/rendered-messages.js';
 
-describe('an answer as a message', () => {
-  it('has all its members, streamed and whole', async () => {
+describe('message rendering', () => {
+  it('has every field, streamed and whole', async () => {
     const events = [{ type: 'start', id: 'x' } as const, text('Hello '), text('👋'), finish()];
     expect(await bothOf(events)).toEqual({
       id: 'msg_0f8fad5bd9cb469fa16570867728950e',
@@ -44,11 +44,11 @@ describe('an answer as a message', () => {
     [finish('content_filter'), 'refusal', null],
     [finish('pause_turn'), 'pause_turn', null],
     [finish('constructor'), 'constructor', null],
-  ])('ends with the reason of %j', async (end, stop_reason, stop_sequence) => {
+  ])('maps the finish reason of %j', async (end, stop_reason, stop_sequence) => {
     expect(await bothOf([text('x'), end])).toMatchObject({ stop_reason, stop_sequence });
   });
 
-  it('ends with tool_use where a vendor says stop of a tool call', async () => {
+  it('returns tool_use when a vendor reports stop for a tool call', async () => {
     const events = [call(0), args(0, '{}')];
     expect(await bothOf([...events, finish('stop')])).toMatchObject({ stop_reason: 'tool_use' });
     expect(await bothOf([...events, finish('length')])).toMatchObject({
@@ -56,18 +56,18 @@ describe('an answer as a message', () => {
     });
   });
 
-  it('may have no content, and no reason', async () => {
+  it('accepts an answer without content or finish reason', async () => {
     expect(await bothOf([finish()])).toMatchObject({ content: [], stop_reason: 'end_turn' });
     expect(await bothOf([])).toMatchObject({ content: [], stop_reason: null });
     expect(await contentOf([text('')])).toEqual([]);
   });
 
-  it('shows a refusal as text', async () => {
+  it('renders a refusal as text', async () => {
     const refusal: CanonicalEvent = { type: 'refusal', choice: 0, text: 'No.' };
     expect(await contentOf([refusal])).toEqual([{ type: 'text', text: 'No.' }]);
   });
 
-  it('leaves other choices out', async () => {
+  it('renders only the first choice', async () => {
     expect(await contentOf([text('a'), { type: 'text', choice: 1, text: 'b' }])).toEqual([
       { type: 'text', text: 'a' },
     ]);
@@ -75,7 +75,7 @@ describe('an answer as a message', () => {
 });
 
 describe(MessagesStreamRenderer.name, () => {
-  it('keeps the interface’s order of events', () => {
+  it("sends events in the dialect's order", () => {
     const types = streamOf([text('a'), text('b'), finish()]).map(({ type }) => type);
     expect(types).toEqual([
       'message_start',
@@ -88,7 +88,7 @@ describe(MessagesStreamRenderer.name, () => {
     ]);
   });
 
-  it('sends what has come before the charge, and the end after it', () => {
+  it('sends content before the charge and the last event after it', () => {
     const renderer = newRenderer();
     renderer.render(opening);
     const types = (event: CanonicalEvent): string[] =>
@@ -104,7 +104,7 @@ describe(MessagesStreamRenderer.name, () => {
     expect(types(settled)).toEqual(['message_delta']);
   });
 
-  it('does not wait with the arguments of the first call, or of one that stands alone', () => {
+  it('streams the arguments of the first or only call immediately', () => {
     const renderer = newRenderer();
     const types = [call(0), args(0, '{"a"'), args(0, ':1}'), call(1), args(1, '{')].map((event) =>
       parseMessageEvents(renderer.render(event)?.toString() ?? '').map(({ type }) => type),
@@ -118,7 +118,7 @@ describe(MessagesStreamRenderer.name, () => {
     ]);
   });
 
-  it('begins with an estimate, or with what the vendor has counted by then', () => {
+  it("starts with an estimate, or the vendor's count so far", () => {
     const startOf = (events: CanonicalEvent[]): unknown => streamOf(events)[0]?.message;
     expect(startOf([text('a')])).toMatchObject({
       content: [],
@@ -131,7 +131,7 @@ describe(MessagesStreamRenderer.name, () => {
     });
   });
 
-  it('relays bytes untouched, and adds nothing but the end', () => {
+  it('relays bytes unchanged and adds only the last event', () => {
     const renderer = newRenderer();
     const event = relay();
     expect(renderer.render(opening)).toBeUndefined();
@@ -153,11 +153,11 @@ describe(MessagesStreamRenderer.name, () => {
 describe(renderMessage.name, () => {
   const bytes = Buffer.from('{ "id":"msg_1", "usage":null, "new": 1 }');
 
-  it('relays bytes untouched', async () => {
+  it('relays bytes unchanged', async () => {
     expect(await bytesOf([relay({ bytes, usage: settled.usage })])).toBe(bytes.toString());
   });
 
-  it('shows what is charged where the vendor gave no usage', async () => {
+  it('shows the charged usage when the vendor sent none', async () => {
     expect(await wholeOf([relay({ bytes })])).toEqual({ id: 'msg_1', new: 1, usage });
   });
 });

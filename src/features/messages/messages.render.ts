@@ -9,9 +9,9 @@ import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.j
 import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import {
   isRedactedThought,
-  spellCallSignature,
-  spellRedactedData,
-  spellSignature,
+  encodeCallSignature,
+  encodeRedactedData,
+  encodeSignature,
 } from './message-signatures.js';
 /** The dialect's stop reasons. Others are passed through. */
 const STOP_REASONS = new Map<FinishReason, string>([
@@ -196,7 +196,7 @@ function renderContent({ reasoning, text, refusal, toolCalls }: CollectedChoice)
   }
   // Vendors may skip a position among the calls.
   for (const { id, name, arguments: args, signature } of toolCalls.filter(Boolean)) {
-    if (signature !== undefined) blocks.push(redactedThinking(spellCallSignature(id, signature)));
+    if (signature !== undefined) blocks.push(redactedThinking(encodeCallSignature(id, signature)));
     const head = JSON.stringify({ type: 'tool_use', id, name }).slice(0, -1);
     blocks.push(`${head},"input":${toToolInput(args)}}`);
   }
@@ -205,12 +205,12 @@ function renderContent({ reasoning, text, refusal, toolCalls }: CollectedChoice)
 
 function renderReasoning({ text, signature }: CollectedChoice['reasoning'][number]): string[] {
   if (text === '') {
-    const data = signature === undefined ? undefined : spellRedactedData(signature);
+    const data = signature === undefined ? undefined : encodeRedactedData(signature);
     if (data !== undefined) return [redactedThinking(data)];
   }
   if (signature === undefined) return [thinking(text, '')];
-  if (!isRedactedThought(signature)) return [thinking(text, spellSignature(signature))];
-  return [thinking(text, ''), redactedThinking(spellRedactedData(signature) ?? signature)];
+  if (!isRedactedThought(signature)) return [thinking(text, encodeSignature(signature))];
+  return [thinking(text, ''), redactedThinking(encodeRedactedData(signature) ?? signature)];
 }
 
 function thinking(text: string, signature: string): string {

@@ -119,14 +119,14 @@ export const messagesSchema = {
   },
 } as const;
 
-/** What is counted is what the model reads; all else is taken and left aside. */
+/** Only fields that the model reads are counted. Others are accepted and ignored. */
 export const countTokensSchema = {
   title: 'CountTokensRequest',
   type: 'object',
   properties: sharedProperties,
 } as const;
 
-/** A body that either schema has let pass. */
+/** A body validated by either schema. */
 export type PromptBody = BodyOf<typeof countTokensSchema>;
 export type Message = NonNullable<PromptBody['messages']>[number];
 export type MessageTool = NonNullable<PromptBody['tools']>[number];
@@ -137,9 +137,8 @@ const object = { type: 'object' } as const;
 const blocks = { type: ['string', 'array'], items: object } as const;
 
 /**
- * JSON Schemas of the content blocks that are known here, by their type, and of the sources of
- * media, by theirs. They are checked one by one as the prompt is measured: blocks of other types
- * are the vendor's to judge.
+ * JSON Schemas of known content blocks and media sources by type, checked while the prompt is
+ * measured. Vendors validate unknown types.
  */
 export const blockSchemas = {
   text: { type: 'object', required: ['text'], properties: { text: string } },

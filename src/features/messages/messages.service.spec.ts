@@ -6,7 +6,7 @@ import type { Call } from '../../core/answers/call.js';
 import { MessagesService } from './messages.service.js';
 
 describe(MessagesService.name, () => {
-  /** What a caller who asks for a count is told, when the vendors know this much. */
+  /** Counts tokens with the given vendor results. */
   function count(counted: { tokens: number; provider: string } | undefined) {
     const answers = { countTokens: () => Promise.resolve(counted) } as unknown as AnswersService;
     const body = Buffer.from(JSON.stringify(messagesBody()));

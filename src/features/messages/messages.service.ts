@@ -9,12 +9,12 @@ import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseCountTokens, parseMessages } from './messages.parse.js';
 import { MessagesStreamRenderer, renderMessage } from './messages.render.js';
 
-/** The messages dialect. */
+/** Answers requests in the messages dialect. */
 @Injectable()
 export class MessagesService {
   constructor(private readonly answers: AnswersService) {}
 
-  /** Answers one call, streamed or whole. @throws GatewayError when it is refused */
+  /** Answers a call, streamed or whole. @throws GatewayError when it is rejected */
   async create(call: Call): Promise<Reply<CanonicalEvent>> {
     const { requestId, headers } = call;
     const request = parseMessages(await readJsonBody(call.body), headers);
@@ -27,10 +27,10 @@ export class MessagesService {
   }
 
   /**
-   * How many tokens the prompt is, by the count of the first route's vendor or else by its length.
-   * Costs nothing and is not logged.
+   * Counts the prompt's tokens: by the first route's vendor, else an estimate by length. Free and
+   * not logged.
    *
-   * @throws GatewayError when it is refused
+   * @throws GatewayError when it is rejected
    */
   async countTokens(call: Call): Promise<{ provider: string | undefined; body: object }> {
     const request = parseCountTokens(await readJsonBody(call.body), call.headers);

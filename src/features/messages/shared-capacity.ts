@@ -20,8 +20,8 @@ import {
 } from './messages.vendor.js';
 
 /**
- * The headers that are meant for this dialect's vendor, and what becomes of each; undefined where
- * there are none. The names in the body's twin of the header count among the header's.
+ * Classifies the headers for this dialect's vendor; undefined when there are none. Includes the
+ * betas of the body.
  */
 export function readVendorHeaders(
   headers: IncomingHttpHeaders,
@@ -48,19 +48,22 @@ export function readVendorHeaders(
 
 const LONG_CONTEXT_REFUSAL = notOnSharedCapacity(
   BETA_HEADER,
-  `\`${LONG_CONTEXT_BETA.family}\` opens prompts that have no price here on this model`,
+  `\`${LONG_CONTEXT_BETA.family}\` allows prompts for which this model has no price`,
 );
 
-/** In a body there may be what no header can say. */
-const STRANGE = /[^\x21-\x7e]/;
+/** Characters that a body may contain but a header cannot. */
+const INVALID_IN_HEADER = /[^\x21-\x7e]/;
 
-/** @throws InvalidRequestError for a name that cannot go out */
+/** @throws InvalidRequestError for a name that is not a valid header value */
 function readBetas(headers: IncomingHttpHeaders, { [BETA_FIELD]: listed }: JsonObject): string[] {
   const inBody: unknown[] = Array.isArray(listed) ? listed : [];
   const given = [...String(headers[BETA_HEADER] ?? '').split(','), ...inBody];
   const names = given.filter((name) => typeof name === 'string').map((name) => name.trim());
-  if (names.some((name) => STRANGE.test(name))) {
-    throw new InvalidRequestError(BETA_FIELD, `\`${BETA_FIELD}\` has a name that is none.`);
+  if (names.some((name) => INVALID_IN_HEADER.test(name))) {
+    throw new InvalidRequestError(
+      BETA_FIELD,
+      `\`${BETA_FIELD}\` must contain names of printable ASCII characters without spaces.`,
+    );
   }
   return [...new Set(names.filter((name) => name !== ''))];
 }
@@ -88,32 +91,32 @@ function findUnpricedBeta(betas: readonly string[]): AccountBoundParam | undefin
   return undefined;
 }
 
-/** A header that chooses something within a vendor account, whoever would answer. */
+/** Finds a header that selects something in a vendor account, whichever route answers. */
 export function findAccountHeader(headers: IncomingHttpHeaders): AccountBoundParam | undefined {
   const header = ACCOUNT_HEADERS.find((name) => headers[name] !== undefined);
-  return header && notOnSharedCapacity(header, 'it chooses something within a vendor account');
+  return header && notOnSharedCapacity(header, 'it selects something in a vendor account');
 }
 
-/** Fields whose mere presence is refused, unless they are empty. */
+/** Fields that are rejected unless they are empty. */
 const ACCOUNT_BOUND_FIELDS: readonly [field: string, reason: string][] = [
-  ['container', 'it names a container in a vendor account'],
-  ['mcp_servers', 'servers that the vendor calls are not run here'],
-  ['fallbacks', 'other models are billed at other prices; use `models`'],
-  ['fallback_credit_token', 'it names an answer in a vendor account'],
-  ['billing_policy', 'it chooses another way of billing'],
-  ['compaction', 'what the vendor sums up is billed apart from the answer'],
+  ['container', 'it refers to a container in a vendor account'],
+  ['mcp_servers', 'calls from the vendor to MCP servers are not supported'],
+  ['fallbacks', 'other models have other prices; use `models`'],
+  ['fallback_credit_token', 'it refers to an answer in a vendor account'],
+  ['billing_policy', 'it changes how the vendor bills'],
+  ['compaction', 'summaries by the vendor are billed separately'],
 ];
 
-/** Fields that may be given, but not with any other value. */
+/** Fields with the only values that are allowed. */
 const PRICED_VALUES: readonly [field: string, values: readonly string[], reason: string][] = [
-  ['service_tier', ['auto', 'standard_only'], 'other service tiers are billed at other prices'],
-  ['speed', ['standard'], 'other speeds are billed at other prices'],
+  ['service_tier', ['auto', 'standard_only'], 'other service tiers have other prices'],
+  ['speed', ['standard'], 'other speeds have other prices'],
 ];
 
-/** What a conversation may be rid of; other edits have the vendor write something that it bills apart. */
+/** Edits that only remove content. For others, the vendor generates text that it bills separately. */
 const FREE_EDIT = /^clear_/;
 
-/** Fields that cost what the catalogue has no price for, or name things of the vendor account. */
+/** Finds a field that refers to a vendor account or whose cost the catalogue cannot price. */
 export function findAccountBoundField(value: PromptBody): AccountBoundParam | undefined {
   for (const [field, reason] of ACCOUNT_BOUND_FIELDS) {
     if (!isEmpty(value[field])) return notOnSharedCapacity(field, reason);
@@ -126,7 +129,7 @@ export function findAccountBoundField(value: PromptBody): AccountBoundParam | un
   }
   if (isJsonObject(value.diagnostics) && value.diagnostics.previous_message_id != null) {
     const param = 'diagnostics.previous_message_id';
-    return notOnSharedCapacity(param, 'it names an answer in a vendor account');
+    return notOnSharedCapacity(param, 'it refers to an answer in a vendor account');
   }
   return (
     findBilledEdit(value.context_management) ??
@@ -135,11 +138,11 @@ export function findAccountBoundField(value: PromptBody): AccountBoundParam | un
   );
 }
 
-/** A region that only routes with a price for it take. */
+/** Finds a region, which only routes with a price for it accept. */
 function findBilledRegion({ inference_geo: region }: PromptBody): AccountBoundParam | undefined {
   if (region == null || region === 'global') return undefined;
   return {
-    ...notOnSharedCapacity('inference_geo', 'a choice of region is billed at another price'),
+    ...notOnSharedCapacity('inference_geo', 'other regions have other prices'),
     ...(typeof region === 'string' && { priced: { region } }),
   };
 }
@@ -157,15 +160,15 @@ function findBilledEdit(management: unknown): AccountBoundParam | undefined {
   if (billed === -1) return undefined;
   return notOnSharedCapacity(
     `context_management.edits.${billed}.type`,
-    'what the vendor writes for it is billed apart from the answer',
+    'text that the vendor generates for it is billed separately',
   );
 }
 
-/** Tools whose definition is the vendor's and which cost tokens only: most of them the caller runs. */
+/** Vendor-defined tools that cost only tokens; the caller runs most of them. */
 const FREE_TOOL =
   /^(?:(?:bash|text_editor|computer|computer_toolset|browser_toolset|memory)_\d{8}|tool_search_tool_(?:regex|bm25)(?:_\d{8})?)$/;
 
-/** A tool of the vendor's that has a price for each use. */
+/** A vendor-run tool with a price per use. */
 const SEARCH_TOOL = /^web_search_\d{8}$/;
 
 export function isCustomTool({ type }: MessageTool): boolean {
@@ -178,13 +181,10 @@ function findBilledTool(tools: readonly MessageTool[]): AccountBoundParam | unde
     return !isCustomTool(tool) && !FREE_TOOL.test(type ?? '') && !SEARCH_TOOL.test(type ?? '');
   });
   if (foreign === -1) return undefined;
-  return notOnSharedCapacity(
-    `tools.${foreign}.type`,
-    'tools that the vendor runs are billed apart',
-  );
+  return notOnSharedCapacity(`tools.${foreign}.type`, 'vendor-run tools are billed separately');
 }
 
-/** The searches that the vendor may run; undefined where it is not offered the tool. */
+/** Returns the searches that the vendor may run; undefined without the search tool. */
 export function readWebSearch({ tools }: PromptBody): WebSearch | undefined {
   let most = 0;
   let first: number | undefined;
@@ -195,5 +195,5 @@ export function readWebSearch({ tools }: PromptBody): WebSearch | undefined {
   }
   if (first === undefined) return undefined;
   const param = `tools.${first}.type`;
-  return { most, bound: notOnSharedCapacity(param, 'searches have no price on this model') };
+  return { most, bound: notOnSharedCapacity(param, 'this model has no price for searches') };
 }

@@ -144,7 +144,7 @@ class ModelEndpointsDto {
   @StringField()
   description: string;
 
-  @ObjectField(DescribedArchitectureDto, { description: 'Of embedding models as well.' })
+  @ObjectField(DescribedArchitectureDto, { description: 'Set for embedding models as well.' })
   architecture: DescribedArchitectureDto;
 
   @ObjectListField(EndpointDto, { description: 'In the default order of attempts.' })

@@ -46,16 +46,16 @@ export class EndpointsService {
     const endpoints = routes.map(({ route, state, providerName }): EndpointDto => {
       const account = own.find(({ credential }) => credential.provider === route.provider);
       const common = { ...factsOf(model, route), name: `${providerName} | ${model.id}` };
-      const told = {
+      const described = {
         ...common,
         provider_name: providerName,
         is_own_account: account !== undefined,
       };
-      if (account) return { ...told, ...this.ownFigures(route, account, state) };
+      if (account) return { ...described, ...this.ownFigures(route, account, state) };
       const found = sums.filter(
         (each) => each.provider === route.provider && each.model === model.catalogueId,
       );
-      return { ...told, ...this.sharedFigures(route, found, state) };
+      return { ...described, ...this.sharedFigures(route, found, state) };
     });
     const { name, created, description, architecture } = model;
     return {
@@ -82,7 +82,7 @@ export class EndpointsService {
     };
   }
 
-  /** Nobody else's calls went over it, and those of its owner over shared capacity say nothing of it. */
+  /** Figures of shared capacity, even from the owner's calls, don't apply to a BYOK account. */
   private ownFigures(route: ModelRoute, byok: ByokAccess, state: EndpointDto['state']): Figures {
     const key: HealthKey = { provider: route.provider, upstreamModel: route.upstreamModel, byok };
     const own = this.routing.isCooling(key) ? 'cooling' : 'healthy';
@@ -121,7 +121,7 @@ function factsOf(
   { provider, pricing }: ModelRoute,
 ): Omit<EndpointDto, keyof Figures | 'name' | 'provider_name' | 'is_own_account'> {
   const { id, name, context_length, max_completion_tokens, supported_parameters } = model;
-  const picks = supported_parameters.includes('tool_choice');
+  const supportsToolChoice = supported_parameters.includes('tool_choice');
   return {
     model_id: id,
     model_name: name,
@@ -132,7 +132,12 @@ function factsOf(
     quantization: null,
     pricing: toPricing(pricing),
     supported_parameters,
-    supports_tool_choice: { auto: picks, function: picks, none: picks, required: picks },
+    supports_tool_choice: {
+      auto: supportsToolChoice,
+      function: supportsToolChoice,
+      none: supportsToolChoice,
+      required: supportsToolChoice,
+    },
     supports_voice_cloning: false,
     uptime_last_5m: null,
     uptime_last_1d: null,
@@ -141,7 +146,7 @@ function factsOf(
   };
 }
 
-/** The interface's four prices, and those of other units that differ from what else would apply. */
+/** Returns the API's four required prices, and others that differ from their default. */
 function toPricing(price: ExactPricing): PricingDto {
   const unless = (name: keyof PricingDto, value: bigint, usual = 0n): Partial<PricingDto> =>
     value === usual ? {} : { [name]: toDecimal(value) };

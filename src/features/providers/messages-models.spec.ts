@@ -24,7 +24,7 @@ describe(listMessagesModels.name, () => {
     return [data.map(({ id }) => id).join(''), hasMore];
   };
 
-  it('lists the newest first, in pages either way', () => {
+  it('lists the newest first and pages in both directions', () => {
     expect(page({})).toEqual(['bcad', false]);
     expect(page({ limit: '3' })).toEqual(['bca', true]);
     expect(page({ limit: '4' })).toEqual(['bcad', false]);
@@ -34,7 +34,7 @@ describe(listMessagesModels.name, () => {
     expect(page({ before_id: 'c', limit: '2' })).toEqual(['b', false]);
   });
 
-  it('shows a model as clients of the dialect read it', () => {
+  it("shows a model in the dialect's format", () => {
     const { data, first_id: first, last_id: last } = listMessagesModels(MODELS, { limit: '2' });
     expect([first, last]).toEqual(['b', 'c']);
     expect(data[0]).toMatchObject({
@@ -55,7 +55,7 @@ describe(listMessagesModels.name, () => {
     ['after_id', { after_id: 'none' }],
     ['before_id', { before_id: ['a'] }],
     ['before_id', { before_id: 'a', after_id: 'b' }],
-  ])('refuses a bad %s', (param, query) => {
+  ])('rejects an invalid %s', (param, query) => {
     expect(() => page(query)).toThrow(expect.objectContaining({ param }));
   });
 });

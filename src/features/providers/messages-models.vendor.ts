@@ -1,6 +1,6 @@
-/** The words of the messages dialect that spell its vendor, as far as models are asked for in it. */
+/** Vendor-specific names in the messages dialect's list of models. */
 
-/** Where clients ask that were given a base below `/v1`; others ask for `/v1/models`, with the header. */
+/** Paths for clients with a base URL below `/v1`; others send `GET /v1/models` with the header. */
 export const MESSAGES_MODELS_PATHS = ['v1', 'api/v1'].flatMap((base) =>
   ['anthropic', 'vendora'].flatMap((name) => [
     `${base}/${name}/v1/models`,

@@ -41,7 +41,7 @@ describe(shownPricesOf.name, () => {
     jest.useRealTimers();
   });
 
-  it('shows each set of prices whole, as they are on the day, and changes that are still to come', () => {
+  it("shows today's complete prices and future changes", () => {
     const four = { prompt: '0.2', completion: '1.5', request: '0', image: '0' };
     expect(shown(ROW)).toEqual({
       pricing: four,
@@ -81,7 +81,7 @@ describe(shownPricesOf.name, () => {
     });
   });
 
-  it('shows the four prices alone where nothing else is said', () => {
+  it('shows only the four required prices by default', () => {
     expect(shown({ id: 'local/plain', pricing: { prompt: '1', completion: '2' } })).toEqual({
       pricing: { prompt: '1', completion: '2', request: '0', image: '0' },
     });

@@ -16,7 +16,7 @@ import type { ModelDto } from './providers.dto.js';
 
 type ShownPrices = Pick<ModelDto, 'pricing' | 'price_changes' | 'source' | 'as_of'> & PriceTiersDto;
 
-/** The prices of a model as they are today, each set of them whole, and what is known of days to come. */
+/** Returns today's prices of a model, each set complete, and announced changes. */
 export function shownPricesOf(model: Model): ShownPrices {
   const pricing = wholeOf({}, model.pricing);
   const { source, as_of } = model;
@@ -30,7 +30,7 @@ export function shownPricesOf(model: Model): ShownPrices {
   };
 }
 
-/** Those to come, each with what it leaves as it was. */
+/** Returns future changes, each complete with the prices that it leaves unchanged. */
 function changesOf(today: Pricing, model: Model): PriceChangeDto[] {
   const now = new Date().toISOString().slice(0, 10);
   let before: PriceTiers & { pricing: Pricing } = { ...model, pricing: today };
@@ -43,7 +43,7 @@ function changesOf(today: Pricing, model: Model): PriceChangeDto[] {
     });
 }
 
-/** The interface's four are always there. */
+/** Fills in the API's four required prices. */
 function wholeOf(base: Partial<Pricing>, own: Partial<Pricing>): Pricing {
   const usual = { prompt: '0', completion: '0', request: '0', image: '0' };
   return { ...usual, ...base, ...own };

@@ -26,14 +26,14 @@ import { Members } from '../../core/access/roles.js';
 
 const LIST_MODELS = {
   summary: 'List the models that a configured provider serves',
-  description: `With the header \`${MESSAGES_VERSION_HEADER}\` the list, and one model likewise, has the shape of the messages dialect: models for chat, the newest first, in pages by \`limit\`, \`after_id\` and \`before_id\`.`,
+  description: `With the header \`${MESSAGES_VERSION_HEADER}\`, returns chat models in the messages dialect's format, newest first, in pages by \`limit\`, \`after_id\` and \`before_id\`.`,
 };
 
 /** Describes the parameter that `aliasOf` reads. */
 export const ALIAS_IN_PATH = {
   name: 'id',
   type: String,
-  description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
+  description: 'Alias `<provider>/<model>`; its slashes may be URL-encoded.',
   example: 'sandbox/echo',
 };
 
@@ -90,7 +90,7 @@ export class ModelsController {
   @ApiQuery({
     name: 'include_routes',
     required: false,
-    description: '`true` adds `kind`, and in `routes` who serves each model and how they do.',
+    description: '`true` adds `kind`, and `routes` with the state of each provider.',
     example: 'true',
   })
   @ApiOkResponse({ type: ModelListDto })
@@ -130,7 +130,7 @@ export class ModelsController {
   }
 }
 
-/** The same list where clients of the messages dialect look for it; not one of its own in the description. */
+/** Serves the same list at the messages dialect's paths, which the API description leaves out. */
 @ApiExcludeController()
 @Controller(MESSAGES_MODELS_PATHS)
 @Authenticated('any', { acceptsXApiKey: true })
@@ -149,7 +149,7 @@ export class MessagesModelsController {
   }
 }
 
-/** Those that answer messages. */
+/** Lists chat models in the messages dialect's format. */
 async function listForMessages(
   models: ModelsService,
   caller: Caller,
@@ -162,7 +162,7 @@ function isOfMessages({ headers }: GatewayRequest): boolean {
   return headers[MESSAGES_VERSION_HEADER] !== undefined;
 }
 
-/** An id with the slashes that stood in the path. */
+/** Joins the path segments of an alias. */
 export function aliasOf(id: string | string[]): string {
   return Array.isArray(id) ? id.join('/') : id;
 }

@@ -12,17 +12,17 @@ import { RoutePauses } from '../../core/routing/route-pauses.service.js';
 import { shownPricesOf } from './model-prices.js';
 import type { ModelDto, ModelRouteDto } from './providers.dto.js';
 
-/** One who serves a model. */
+/** A route that serves a model. */
 export interface ServedRoute {
   readonly route: ModelRoute;
   readonly providerName: string;
-  /** Over shared capacity, as all instances have seen it. */
+  /** State on shared capacity, over all instances. */
   readonly state: ModelRouteDto['state'];
 }
 
 /**
- * The catalogue as callers see it: only what a configured provider serves, or one with which the
- * caller has an account of its own, and what its lists of names leave.
+ * Lists the catalogue as a caller sees it: models with a configured provider or BYOK account that
+ * the caller's allowlists permit.
  */
 @Injectable()
 export class ModelsService {
@@ -40,7 +40,7 @@ export class ModelsService {
     return served.filter((model) => kind === undefined || model.kind === kind).map(toModelDto);
   }
 
-  /** The same with who serves each, as far as the caller may use them. */
+  /** Lists models with the routes that the caller may use. */
   async listWithRoutes(caller: Caller): Promise<ModelDto[]> {
     const [served, own, stateOfRoutes] = await Promise.all([
       this.served(caller),
@@ -60,7 +60,7 @@ export class ModelsService {
     }));
   }
 
-  /** Who serves a model, as far as the caller may use them, in the order of the catalogue. */
+  /** Lists the routes of a model that the caller may use, in catalogue order. */
   async routesOf(caller: Caller, model: Model): Promise<ServedRoute[]> {
     return (await this.routeStates(caller))(model);
   }
@@ -96,18 +96,18 @@ export class ModelsService {
         }));
   }
 
-  /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
+  /** @throws NotFoundError (`id`) for a model that is unknown or has no provider here */
   async get(caller: Caller, id: string): Promise<ModelDto> {
     return toModelDto(await this.find(caller, id));
   }
 
-  /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
+  /** @throws NotFoundError (`id`) for a model that is unknown or has no provider here */
   async find(caller: Caller, id: string): Promise<Model> {
     const model = this.catalogue.find(id);
     if (!model || !isOpen(model, caller, id) || !isServed(model, await this.providersOf(caller))) {
       throw new NotFoundError(
         'id',
-        `The model ${JSON.stringify(id.slice(0, 200))} does not exist here; GET /v1/models lists those that do.`,
+        `The model ${JSON.stringify(id.slice(0, 200))} is not available here; GET /v1/models lists the available ones.`,
       );
     }
     return model;
@@ -132,7 +132,7 @@ export class ModelsService {
   }
 }
 
-/** Returns whether the lists of the caller's key and tenant leave it; those of end users are not known here. */
+/** Returns whether the limits of the key and tenant permit it; end users' limits are unknown here. */
 function isOpen({ id }: Model, { limits }: Caller, alias = id): boolean {
   return !limits || denierOf(limits.subjects, 'models', [alias, id]) === undefined;
 }

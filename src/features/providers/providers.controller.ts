@@ -21,7 +21,7 @@ export class ProvidersController {
   @ApiQuery({
     name: 'type',
     required: false,
-    description: `Only providers of this type: ${PROVIDER_TYPES.join(', ')}. Another one gives an empty list.`,
+    description: `Only providers of this type: ${PROVIDER_TYPES.join(', ')}. Any other value returns an empty list.`,
     schema: { type: 'string' },
   })
   @ApiQuery({
@@ -37,7 +37,7 @@ export class ProvidersController {
     @Req() { query: { type, include_health: includeHealth } }: GatewayRequest,
   ): Promise<ProviderListDto> {
     if (type !== undefined && typeof type !== 'string') {
-      throw new InvalidRequestError('type', '`type` must be one type of provider.');
+      throw new InvalidRequestError('type', '`type` must be a single provider type.');
     }
     if (includeHealth === 'true') return { data: await this.providers.listWithHealth(type) };
     return { data: await this.providers.list(type) };

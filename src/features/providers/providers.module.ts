@@ -18,7 +18,7 @@ import { ProvidersService } from './providers.service.js';
 @Module({
   imports: [CatalogueModule, CredentialsModule, LedgerModule, RoutingModule, UpstreamModule],
   controllers: [
-    // Before what takes any path for a name.
+    // First, since `models/*id` would match its path.
     EndpointsController,
     ModelsController,
     CompatibleModelsController,

@@ -14,7 +14,7 @@ import {
 } from '../../core/routing/route-history.service.js';
 import type { MeasuredProviderDto, ProviderDto, ProviderHealthDto } from './providers.dto.js';
 
-/** The configured providers. */
+/** Lists the configured providers. */
 @Injectable()
 export class ProvidersService {
   constructor(
@@ -41,7 +41,7 @@ export class ProvidersService {
       }));
   }
 
-  /** The same with what probes of each say now, all of them at once; takes up to about 2 s. */
+  /** Lists providers with their health. Probes all at once, which takes up to about 2 s. */
   async listWithHealth(type: string | undefined): Promise<ProviderDto[]> {
     const providers = await this.list(type);
     return Promise.all(

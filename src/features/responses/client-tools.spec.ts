@@ -12,11 +12,11 @@ import { clientFunctions, functionName, isClientTool } from './client-tools.js';
 const inner = { type: 'function', name: 'read', parameters: { type: 'object' }, strict: false };
 
 describe('custom tools as functions', () => {
-  it.each(['', 'ls -l', '{"input":"x"}', '"quoted"\n👋'])('bring %j there and back', (input) => {
+  it.each(['', 'ls -l', '{"input":"x"}', '"quoted"\n👋'])('round-trips %j', (input) => {
     expect(fromFunctionArguments(toFunctionArguments(input))).toBe(input);
   });
 
-  it.each(['plain text', '{"other":1}', '[1]', ''])('take %j for the text itself', (args) => {
+  it.each(['plain text', '{"other":1}', '[1]', ''])('reads %j as the text itself', (args) => {
     expect(fromFunctionArguments(args)).toBe(args);
   });
 });
@@ -31,7 +31,7 @@ describe(isClientTool.name, () => {
     { type: 'apply_patch' },
     { type: 'tool_search', execution: 'client' },
     { type: 'namespace', name: 'n', tools: [inner, { type: 'custom', name: 'c' }] },
-  ])('says yes to %j', (tool) => {
+  ])('returns true for %j', (tool) => {
     expect(isClientTool(tool)).toBe(true);
   });
 
@@ -45,7 +45,7 @@ describe(isClientTool.name, () => {
     { type: 'tool_search', execution: 'server' },
     { type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] },
     {},
-  ])('says no to %j', (tool) => {
+  ])('returns false for %j', (tool) => {
     expect(isClientTool(tool)).toBe(false);
   });
 });
@@ -54,7 +54,7 @@ describe(clientFunctions.name, () => {
   const namesOf = (tools: unknown, input?: unknown): unknown[] =>
     clientFunctions(tools, input).map(({ definition, form }) => [definition.name, form]);
 
-  it('makes a function of each tool, and remembers what its calls are', () => {
+  it('converts each tool to a function and remembers the type of its calls', () => {
     const tools = [
       { type: 'function', name: 'f' },
       { type: 'custom', name: 'c' },
@@ -80,20 +80,20 @@ describe(clientFunctions.name, () => {
     expect(search!.definition.parameters).toEqual({ type: 'object', a: 1 });
   });
 
-  it('adds what the caller has found for the model, once', () => {
+  it('adds tools that the caller found, once each', () => {
     const found = { type: 'tool_search_output', call_id: 'c', tools: [inner, { type: 'mcp' }] };
     expect(namesOf([inner], [{ role: 'user', content: 'x' }, found, found])).toHaveLength(1);
     expect(namesOf([], [found])).toEqual([['read', { type: 'function_call', name: 'read' }]]);
   });
 
   it.each([[undefined], ['x'], [[null, 5, { type: 'function' }, { type: 'web_search' }]]])(
-    'makes nothing of %j',
+    'returns no functions for %j',
     (tools) => {
       expect(clientFunctions(tools, tools)).toEqual([]);
     },
   );
 
-  it('shortens names that are too long, and keeps them apart', () => {
+  it('shortens long names and keeps them distinct', () => {
     const long = 'n'.repeat(60);
     const names = ['a_long_name', 'a_long_nose'].map((name) => functionName(name, long));
     expect(new Set(names).size).toBe(2);
@@ -102,7 +102,7 @@ describe(clientFunctions.name, () => {
   });
 });
 
-describe('calls of built-in tools', () => {
+describe('built-in tool calls', () => {
   const shell = { commands: ['ls'], timeout_ms: 5, max_output_length: null };
   const operation = { type: 'update_file', path: 'a', diff: '@@' };
   const exec = { type: 'exec', command: ['ls'], env: {} };
@@ -120,7 +120,7 @@ describe('calls of built-in tools', () => {
     expect(builtInMembers(type, call!.arguments)).toEqual(members);
   });
 
-  it('are empty, and still of their form, when the model wrote no JSON', () => {
+  it('have an empty but valid form when the arguments are not JSON', () => {
     expect(builtInMembers('local_shell_call', '{"command":["l')).toEqual({
       action: { type: 'exec', command: [], env: {} },
     });
@@ -146,7 +146,7 @@ describe('calls of built-in tools', () => {
     expect(readBuiltInOutput(item)).toBe(text);
   });
 
-  it('are none without an id', () => {
+  it('require an id', () => {
     expect(readBuiltInCall({ type: 'shell_call' })).toBeUndefined();
     expect(readBuiltInCall({ type: 'message', id: 'm' })).toBeUndefined();
   });

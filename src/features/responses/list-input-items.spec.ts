@@ -5,7 +5,7 @@ import { listInputItems } from './list-input-items.js';
 const items = ['a', 'b', 'c'].map((content) => ({ role: 'user', content }));
 
 describe(listInputItems.name, () => {
-  it('gives every item the same id at every reading', () => {
+  it('returns stable item ids', () => {
     const list = () => listInputItems(ANSWER_ID, items, { limit: 20, order: 'asc' });
     expect(list()).toEqual(list());
     expect(new Set(list().data.map(({ id }) => id)).size).toBe(3);
@@ -25,7 +25,7 @@ describe(listInputItems.name, () => {
     expect(() => page('msg_x')).toThrow(expect.objectContaining({ status: 404, param: 'after' }));
   });
 
-  it('names items by their kind, and leaves a name that they bring', () => {
+  it('prefixes ids by item type and keeps ids of the caller', () => {
     const { data } = listInputItems(
       ANSWER_ID,
       [

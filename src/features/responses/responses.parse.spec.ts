@@ -8,7 +8,7 @@ import { parseResponses } from './responses.parse.js';
 
 const user = (content: unknown): object => ({ role: 'user', content });
 
-/** The refusal of a body with these fields. */
+/** Returns the error for a body with these fields. */
 function refusalOf(fields: object): unknown {
   try {
     responsesRequest(fields);
@@ -21,7 +21,7 @@ function refusalOf(fields: object): unknown {
 const NO_MEDIA = { images: 0, pages: 0, audioSeconds: 0 };
 
 describe(parseResponses.name, () => {
-  it('reads the smallest body', () => {
+  it('parses a minimal body', () => {
     const { prompt, body, ...request } = responsesRequest();
     expect(request).toEqual({
       dialect: 'responses',
@@ -44,12 +44,12 @@ describe(parseResponses.name, () => {
     expect(prompt()).toBe(prompt());
   });
 
-  it('reads the end user from the newer field before the older', () => {
+  it('prefers the newer end-user field', () => {
     expect(responsesRequest({ user: 'ann' }).endUser).toBe('ann');
     expect(responsesRequest({ user: 'ann', safety_identifier: 'bob' }).endUser).toBe('bob');
   });
 
-  it('reads the chain, the routing and the limit', () => {
+  it('reads the model chain, routing preferences and output limit', () => {
     expect(
       responsesRequest({
         models: ['c/d', 'a/b'],
@@ -72,7 +72,7 @@ describe(parseResponses.name, () => {
     });
   });
 
-  it('measures all that the model reads, and no base64', () => {
+  it('measures everything that the model reads, without base64', () => {
     const size = (fields: object) => responsesRequest(fields).promptSize;
     const plain = size({ input: [user('abc')] });
     expect(plain).toEqual({ ...NO_MEDIA, tokens: 9, characters: 3 });
@@ -94,7 +94,7 @@ describe(parseResponses.name, () => {
     expect(size({ input: [call, output] })).toEqual({ ...NO_MEDIA, tokens: 20, characters: 10 });
   });
 
-  it('puts the conversation before the input, for the measure, the prompt and the body', () => {
+  it('prepends the conversation to the input for measuring, prompt and body', () => {
     const said = { type: 'message', role: 'assistant', content: 'Yes?' };
     const history = conversationOf({ type: 'message', role: 'user', content: 'Hey' }, said);
     const request = responsesRequest({ previous_response_id: 'resp_1' }, history);
@@ -118,7 +118,7 @@ describe(parseResponses.name, () => {
     ]);
   });
 
-  it('spells response_format and reasoning.verbosity as the dialect does', () => {
+  it("converts response_format and reasoning.verbosity to the dialect's fields", () => {
     const schema = { type: 'object' };
     const { body } = responsesRequest({
       text: { verbosity: 'low' },
@@ -161,7 +161,7 @@ describe(parseResponses.name, () => {
       },
       'input.0.output.0.file_id',
     ],
-  ])('tells what lives in a vendor account: %j', (fields, param) => {
+  ])('reports references to a vendor account: %j', (fields, param) => {
     expect(responsesRequest(fields).accountBoundParam).toMatchObject({ param });
   });
 
@@ -169,11 +169,11 @@ describe(parseResponses.name, () => {
     { background: false, service_tier: 'auto' },
     { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } },
     { tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'function', name: 'f' } },
-  ])('finds nothing of the kind in %j', (fields) => {
+  ])('reports no reference to a vendor account in %j', (fields) => {
     expect(responsesRequest(fields).accountBoundParam).toBeUndefined();
   });
 
-  it('refuses what it cannot read, naming the field', () => {
+  it('rejects invalid parts and names the field', () => {
     expect(refusalOf({ input: [user('x'), user([{ type: 'refusal' }])] })).toMatchObject({
       status: 400,
       param: 'input.1.content.0.refusal',

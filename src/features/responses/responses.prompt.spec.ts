@@ -12,7 +12,7 @@ describe(responsesPrompt.name, () => {
     ]);
   });
 
-  it('reads every kind of part', () => {
+  it('reads every type of part', () => {
     const content = [
       { type: 'input_text', text: 'a' },
       { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
@@ -47,7 +47,7 @@ describe(responsesPrompt.name, () => {
     expect(droppedFields).toEqual(['input.0.content.6']);
   });
 
-  it('puts what a model said in one go into one message', () => {
+  it('merges the items of one model turn into one message', () => {
     const { messages } = promptOf({
       input: [
         { role: 'user', content: 'Weather?' },
@@ -109,7 +109,7 @@ describe(responsesPrompt.name, () => {
     ]);
   });
 
-  it('reads tools, custom ones as functions of one argument', () => {
+  it('reads tools, and custom ones as functions with one argument', () => {
     const { tools, droppedFields } = promptOf({
       tools: [
         { type: 'function', name: 'f', description: 'd', parameters: { a: 1 }, strict: true },
@@ -145,7 +145,7 @@ describe(responsesPrompt.name, () => {
     },
   );
 
-  it('leaves only the allowed tools', () => {
+  it('keeps only allowed tools', () => {
     const { tools, toolChoice } = promptOf({
       tools: ['f', 'g', 'h'].map((name) => ({ type: 'function', name })),
       tool_choice: {
@@ -158,7 +158,7 @@ describe(responsesPrompt.name, () => {
     expect(toolChoice).toBe('required');
   });
 
-  it('reads the controls', () => {
+  it('reads sampling and reasoning options', () => {
     const schema = { type: 'object' };
     expect(
       promptOf({
@@ -189,7 +189,7 @@ describe(responsesPrompt.name, () => {
     });
   });
 
-  it('names what it has no place for', () => {
+  it('lists dropped fields', () => {
     const { droppedFields } = promptOf({
       input: [{ role: 'user', content: 'x' }, { type: 'computer_call' }],
       text: { verbosity: 'low' },
@@ -214,7 +214,7 @@ describe(responsesPrompt.name, () => {
     );
   });
 
-  it('counts the items of its own input from 0 behind a conversation', () => {
+  it('numbers input items from 0, without the conversation', () => {
     const conversation = conversationOf({ type: 'web_search_call' }, { type: 'computer_call' });
     const input = [{ role: 'user', content: 'x' }, { type: 'web_search_call' }];
     expect(responsesRequest({ input }, conversation).prompt().droppedFields).toEqual([

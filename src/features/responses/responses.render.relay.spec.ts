@@ -6,7 +6,7 @@ import { ResponsesStreamRenderer } from './responses.render.js';
 import { opening, usage, settled, read } from '../../../test/support/rendered-responses.js';
 
 describe(ResponsesStreamRenderer.name, () => {
-  describe('of a relayed answer', () => {
+  describe('with a relayed answer', () => {
     const answer = { id: ANSWER_ID, status: 'completed', store: true, output: [], usage: null };
     const last = `event: response.completed\ndata: ${JSON.stringify({
       type: 'response.completed',
@@ -29,7 +29,7 @@ describe(ResponsesStreamRenderer.name, () => {
       return renderer;
     };
 
-    it('passes the bytes, the last ones after the commit', () => {
+    it('relays the bytes and sends the last ones after the commit', () => {
       const renderer = begin();
       expect(renderer.render(relay(last, { answer, usage }))).toBeUndefined();
       renderer.render({ ...settled, recorded: true });

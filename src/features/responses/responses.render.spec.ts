@@ -22,7 +22,7 @@ import {
 } from '../../../test/support/rendered-responses.js';
 
 describe(ResponsesStreamRenderer.name, () => {
-  it('says nothing before there is content', () => {
+  it('sends nothing before the first content', () => {
     const request = responsesRequest();
     const renderer = new ResponsesStreamRenderer({ request, createdAt: 1 });
     expect(renderer.render(opening)).toBeUndefined();
@@ -30,7 +30,7 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(renderer.render({ type: 'usage', usage })).toBeUndefined();
   });
 
-  it('spells every kind of piece with its place, whatever is said', () => {
+  it('renders every event type with its index, whatever the text contains', () => {
     const said = 'a"b\\\r\n\n\u0000\ud800🙂';
     const events = streamOf([
       { type: 'reasoning', choice: 0, text: said },
@@ -51,7 +51,7 @@ describe(ResponsesStreamRenderer.name, () => {
     ]);
   });
 
-  it('takes however many probabilities a vendor sends at once', () => {
+  it('accepts any number of log probabilities at once', () => {
     const logprobs = { content: Array.from({ length: 200_000 }, () => 1) };
     const said: CanonicalEvent = { type: 'text', choice: 0, text: 'a', logprobs };
     expect(streamOf([said, finish(), settled]).at(-1)).toMatchObject({
@@ -68,7 +68,7 @@ describe(ResponsesStreamRenderer.name, () => {
     });
   });
 
-  it('ends what a vendor says behind the reason why it ended', () => {
+  it('completes items that arrive after the finish reason', () => {
     const call: CanonicalEvent = { type: 'tool_call', choice: 0, index: 0, id: 'a', name: 'f' };
     const events = streamOf([text('Hi'), finish(), text('late'), call, settled]);
     expect(events.filter(({ type }) => type === 'response.output_item.done')).toHaveLength(3);
@@ -126,7 +126,7 @@ describe(ResponsesStreamRenderer.name, () => {
     });
   });
 
-  it('ends in the very object that is answered whole', () => {
+  it('ends with the same object as the whole answer', () => {
     const events: CanonicalEvent[] = [
       { type: 'reasoning', choice: 0, text: 'Hm.' },
       text('Hello'),
@@ -135,7 +135,7 @@ describe(ResponsesStreamRenderer.name, () => {
       finish('tool_calls'),
       settled,
     ];
-    // Both are ended in one second.
+    // Both end in the same second.
     const now = jest.spyOn(Date, 'now').mockReturnValue(1_700_000_005_000);
     expect(streamOf(events).at(-1)?.response).toEqual(wholeOf(events));
     now.mockRestore();
@@ -177,7 +177,7 @@ describe(ResponsesStreamRenderer.name, () => {
     ]);
   });
 
-  it('keeps parallel calls apart, also when their arguments come by turns', () => {
+  it('separates parallel calls whose arguments are interleaved', () => {
     const events = streamOf([
       text('Wait.'),
       { ...call(0, 'f'), signature: 'maker:x' } as CanonicalEvent,
@@ -213,7 +213,7 @@ describe(ResponsesStreamRenderer.name, () => {
     ]);
   });
 
-  it('gives custom tools their text', () => {
+  it('sends custom tools their text', () => {
     const tools = [{ type: 'custom', name: 'shell' }];
     const events = streamOf(
       [call(0, 'shell'), args(0, '{"inp'), args(0, 'ut":"ls"}'), finish('tool_calls'), settled],
@@ -262,20 +262,20 @@ describe(ResponsesStreamRenderer.name, () => {
   it.each([
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
-  ])('ends with response.incomplete after %s', (reason, told) => {
+  ])('ends with response.incomplete after %s', (reason, expected) => {
     const last = streamOf([text('Hel'), finish(reason), settled]).at(-1);
     expect(last).toMatchObject({
       type: 'response.incomplete',
       response: {
         status: 'incomplete',
-        incomplete_details: { reason: told },
+        incomplete_details: { reason: expected },
         output: [{ status: 'incomplete' }],
         output_text: 'Hel',
       },
     });
   });
 
-  it('completes an answer without output, and one with a reason of its own', () => {
+  it('completes an answer without output, and one with a vendor-specific reason', () => {
     expect(streamOf([finish(), settled]).at(-1)).toMatchObject({
       type: 'response.completed',
       response: { output: [], output_text: '' },
@@ -283,7 +283,7 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(streamOf([text('x'), finish('pause'), settled]).at(-1)?.type).toBe('response.completed');
   });
 
-  it('shows log probabilities beside their text', () => {
+  it('sends log probabilities with their text', () => {
     const piece = { token: 'Hi', logprob: -0.1, bytes: [72, 105], top_logprobs: [] };
     const logged: CanonicalEvent = {
       type: 'text',
@@ -296,7 +296,7 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(events.at(-1)?.response?.output).toMatchObject([{ content: [{ logprobs: [piece] }] }]);
   });
 
-  it('fails in-band, with what had come by then', () => {
+  it('fails in-band with the content so far', () => {
     const request = responsesRequest();
     const renderer = new ResponsesStreamRenderer({ request, createdAt: 1 });
     renderer.render(opening);
@@ -330,7 +330,7 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(events[3]?.response?.error).toMatchObject({ code });
   });
 
-  it('begins before it fails, where only comments were sent', () => {
+  it('sends the opening events before a failure', () => {
     const request = responsesRequest();
     const renderer = new ResponsesStreamRenderer({ request, createdAt: 1 });
     const events = read(renderer.error(new RateLimitError('model', 'Slow down.', 1)));
@@ -342,7 +342,7 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(events[2]?.response?.error).toMatchObject({ code: 'rate_limit_exceeded' });
   });
 
-  it('says so when the answer could not be kept', () => {
+  it('sets store to false when the answer could not be stored', () => {
     const lost = { ...settled, recorded: false };
     expect(streamOf([text('x'), finish(), lost]).at(-1)?.response).toMatchObject({ store: false });
     expect(wholeOf([text('x'), finish(), { ...settled, recorded: true }])).toMatchObject({

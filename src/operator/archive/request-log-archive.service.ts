@@ -67,7 +67,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
   private readonly logger = new Logger(RequestLogArchiveService.name);
   private readonly timer = new SweepTimer(
     () => this.sweepNow(),
-    (error) => this.logger.warn(`Archiving the request log failed: ${describeError(error)}`),
+    (error) => this.logger.warn(`request log archiving failed: ${describeError(error)}`),
   );
 
   constructor(

@@ -19,7 +19,7 @@ async function writeSample(isFinished = true): Promise<Buffer> {
   const content = Readable.from([FILE.subarray(0, 1_000), FILE.subarray(1_000)]);
   await writer.addStream({ name: 'artifacts/ab/one', size: FILE.length, content });
   if (isFinished) await writer.finish();
-  else await writer.abort(new Error('broken off')).then(() => target.end());
+  else await writer.abort(new Error('interrupted')).then(() => target.end());
   return bytes;
 }
 

@@ -42,7 +42,7 @@ export class PriceWatch implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly logger = new Logger(PriceWatch.name);
   private readonly timer = new SweepTimer(
     () => this.run(),
-    ({ message }) => this.logger.warn(`Checking prices failed: ${message}`),
+    ({ message }) => this.logger.warn(`price check failed: ${message}`),
   );
   private findings: Findings = {};
 

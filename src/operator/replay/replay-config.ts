@@ -79,7 +79,7 @@ export class ReplayConfig {
   }
 }
 
-/** Stands in for an account that was deleted since. */
+/** Replaces an account that has been deleted since. */
 function deletedCredential(tenantId: string, provider: string): ByokCredential {
   return new ByokCredential({
     id: tenantId,

@@ -14,7 +14,7 @@ export const NOT_SIMULATED = [
   'Budgets, end-user limits, guardrails and new cache hits; requests and tokens per minute are limited only with --scale and --speed.',
   'Separate instances: routing state is shared, as if one process had served everything.',
   'Callers that would have disconnected or retried because of the change.',
-  'Stream recovery beyond what the log shows. Recovered streams are priced at the route that answered last. Cached answers cost and take what was logged.',
+  'Stream recovery beyond what the log shows. Recovered streams are priced at the route that answered last. Cached answers keep their logged cost and duration.',
 ] as const;
 
 export interface ReportInput {

@@ -80,7 +80,7 @@ export function problemsOfSettings(settings: SettingValues, config: AppConfig): 
   if (unknown.length > 0) {
     return unknown.map(
       (name) =>
-        `${name} is no setting that may change while the service runs; those are ${CHANGEABLE_SETTINGS.join(', ')}`,
+        `${name} cannot change while the service runs; only these can: ${CHANGEABLE_SETTINGS.join(', ')}`,
     );
   }
   const { env, limits } = parse(settings);

@@ -15,7 +15,7 @@ const SILENCE_LIMIT_MS = 3_500;
 const PATIENCE_MS = { command: 15_000, service: 30_000 } as const;
 const POLL_MS = 25;
 
-/** What a cluster is open for: a service keeps it open, an operator's command uses it briefly. */
+/** The holder of the lock: a service keeps the cluster open, an operator's command uses it briefly. */
 export type ClusterOwnerKind = 'service' | 'command';
 
 interface ClusterOwner {

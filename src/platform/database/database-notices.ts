@@ -134,7 +134,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
     this.isListening = true;
     this.sessions++;
     this.pauseMs = FIRST_PAUSE_MS;
-    if (this.isOutageLogged) this.logger.log('Notices from other instances are received again');
+    if (this.isOutageLogged) this.logger.log('notices from other instances resumed');
     this.isOutageLogged = false;
     this.askAll();
   }

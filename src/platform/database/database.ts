@@ -23,7 +23,7 @@ const MAX_BACKGROUND_LOCAL = Math.min(
 );
 /** Hosts of local URLs; empty for a socket in a folder. */
 const LOCAL_HOSTS = new Set(['', '127.0.0.1', '[::1]', 'localhost']);
-/** Background work that takes longer waits for a lock or a silent server; the next one then starts beside it. */
+/** Background work that takes longer is waiting for a lock or a silent server; the next one then starts concurrently. */
 const MAX_SLOT_MS = 1_000;
 
 /** A pool, or one connection inside a transaction. */

@@ -54,7 +54,7 @@ export interface ClusterUpgrade {
 }
 
 /**
- * Replaces a cluster of another major version by one of the installed PostgreSQL, created beside it. The
+ * Replaces a cluster of another major version by one of the installed PostgreSQL, created next to it. The
  * old one is unchanged until the data has been moved.
  *
  * @param options.binaries folder with the old version's `postgres`

@@ -34,7 +34,7 @@ export class NoticesChannel extends InstanceChannel {
       return true;
     } catch (error) {
       // `DatabasePulse` logs the outage.
-      this.logger.debug(`Other instances could not be notified: ${messageOf(error)}`);
+      this.logger.debug(`notice not sent: ${messageOf(error)}`);
       return false;
     }
   }

@@ -40,11 +40,11 @@ export class WorkTopic<Row extends Claim = Claim> {
   private readonly interrupted: Row[] = [];
   private readonly sweeper = new SweepTimer(
     () => this.sweep(),
-    (error) => this.logger.warn(`The sweep failed: ${error.message}`),
+    (error) => this.logger.warn(`sweep failed: ${error.message}`),
   );
   private readonly tidier = new SweepTimer(
     () => this.handler.tidy!(),
-    (error) => this.logger.warn(`Old rows were not removed: ${error.message}`),
+    (error) => this.logger.warn(`old rows not removed: ${error.message}`),
   );
   private isStopping = false;
   private isAtWork = false;
@@ -85,7 +85,7 @@ export class WorkTopic<Row extends Claim = Claim> {
       if (place && this.isStopping) await this.wake(id);
       else if (place) void this.add(id, place);
     } catch (error) {
-      this.logger.warn(`A wake-up was left to the sweep: ${messageOf(error)}`);
+      this.logger.warn(`wake-up left to the sweep: ${messageOf(error)}`);
     }
   }
 
@@ -143,7 +143,7 @@ export class WorkTopic<Row extends Claim = Claim> {
       await this.handler.release(rows, 0, false);
       await Promise.all(rows.map(({ id }) => this.wake(id)));
     } catch (error) {
-      this.logger.warn(`Work was left to the sweep: ${messageOf(error)}`);
+      this.logger.warn(`work left to the sweep: ${messageOf(error)}`);
     }
   }
 
@@ -166,7 +166,7 @@ export class WorkTopic<Row extends Claim = Claim> {
         ...later.map(([id, atMs]) => this.wake(id, Math.ceil(atMs - nowMs))),
       ]);
     } catch (error) {
-      this.logger.warn(`Wake-ups were left to the sweep: ${messageOf(error)}`);
+      this.logger.warn(`wake-ups left to the sweep: ${messageOf(error)}`);
     }
   }
 
@@ -181,7 +181,7 @@ export class WorkTopic<Row extends Claim = Claim> {
       await this.refill(slot);
     } catch (error) {
       // The lease expires, and the sweep then finds the row.
-      if (!this.isStopping) this.logger.warn(`A run failed: ${messageOf(error)}`);
+      if (!this.isStopping) this.logger.warn(`run failed: ${messageOf(error)}`);
     }
     return outcome;
   }

@@ -40,7 +40,7 @@ export async function readJsonBody(
   if (contentType !== undefined && !isJson(contentType)) {
     throw new InvalidRequestError(
       'content-type',
-      `Content-Type ${JSON.stringify(contentType.slice(0, 80))} is not taken here; send application/json.`,
+      `Content-Type ${JSON.stringify(contentType.slice(0, 80))} is not supported; send application/json.`,
       415,
     );
   }

@@ -240,7 +240,7 @@ function makeParser({ headers }: IncomingMessage, { counts }: FilePlaces): Busbo
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(contentType)) {
     throw new InvalidRequestError(
       'content-type',
-      `Content-Type ${JSON.stringify(contentType.slice(0, 80))} is not taken here; send multipart/form-data.`,
+      `Content-Type ${JSON.stringify(contentType.slice(0, 80))} is not supported; send multipart/form-data.`,
       415,
     );
   }

@@ -83,7 +83,7 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
   }
 
   private reportFailure({ message }: Error): void {
-    this.logger.warn(`Abandoned uploads could not be removed: ${message}`);
+    this.logger.warn(`abandoned uploads not removed: ${message}`);
   }
 
   private async isAbandoned(path: string, name: string): Promise<boolean> {

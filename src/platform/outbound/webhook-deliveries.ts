@@ -42,7 +42,7 @@ export class WebhookDeliveries {
     try {
       await this.queue.wake('webhooks', deliveryId);
     } catch (error) {
-      this.logger.warn(`A webhook was left to the sweep: ${messageOf(error)}`);
+      this.logger.warn(`webhook left to the sweep: ${messageOf(error)}`);
     }
   }
 }

@@ -97,7 +97,7 @@ export class WebhookWorker extends DeliveryHandler<TakenWebhook> {
     if (!(await this.deliveries.finish(delivery, 'dropped', words))) return;
     this.metrics.observeWebhook('dropped');
     // The URL and body belong to the tenant and are not logged.
-    this.logger.warn(`Webhook ${delivery.id} was dropped: ${words}.`);
+    this.logger.warn(`webhook ${delivery.id} dropped: ${words}`);
   }
 
   release(deliveries: readonly TakenWebhook[]): Promise<void> {

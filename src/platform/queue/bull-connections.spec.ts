@@ -5,7 +5,7 @@ import { BullConnections } from './bull-connections.js';
 
 const made: Redis[] = [];
 
-/** Emits what a connection emits when it connects or loses Redis. */
+/** Emits the events of a connection that connects to Redis or loses it. */
 function become(connection: Redis, status: 'ready' | 'reconnecting'): void {
   connection.status = status;
   if (status === 'ready') connection.emit('ready');

@@ -105,12 +105,12 @@ export class BullConnections implements OnApplicationShutdown {
   private reportFailure(error: Error): void {
     if (this.isFailing || this.isClosed) return;
     this.isFailing = true;
-    this.logger.warn(`The queue cannot connect to Redis (${error.message})`);
+    this.logger.warn(`queue disconnected from Redis: ${error.message}`);
   }
 
   private reportSuccess(): void {
     if (!this.isFailing) return;
     this.isFailing = false;
-    this.logger.log('The queue is connected to Redis again');
+    this.logger.log('queue reconnected to Redis');
   }
 }

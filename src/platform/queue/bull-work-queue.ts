@@ -85,7 +85,7 @@ export class BullWorkQueue extends WorkQueue {
       if (key !== '') await consumer(key);
     };
     await this.queues[topic].process(CONCURRENCY, deliver).catch((error: unknown) => {
-      if (!this.isStopping) this.logger.error(`The topic ${topic} stopped: ${String(error)}`);
+      if (!this.isStopping) this.logger.error(`topic ${topic} stopped: ${String(error)}`);
     });
   }
 
@@ -104,7 +104,7 @@ export class BullWorkQueue extends WorkQueue {
     if (this.connections.commands.status !== 'ready') return;
     if (performance.now() < this.nextErrorLineAtMs) return;
     this.nextErrorLineAtMs = performance.now() + ERROR_LINE_EVERY_MS;
-    this.logger.warn(`The topic ${topic}: ${error.message}`);
+    this.logger.warn(`topic ${topic} failed: ${error.message}`);
   }
 }
 

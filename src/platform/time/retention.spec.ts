@@ -77,7 +77,7 @@ describe(Retention.name, () => {
     const letters = new Letters(1, () => Promise.reject(failure));
     letters.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(HOUR_MS);
-    expect(warn.mock.calls).toEqual(Array(2).fill(['The sweep of letters failed: Error 22P02']));
+    expect(warn.mock.calls).toEqual(Array(2).fill(['sweep of letters failed: Error 22P02']));
     await letters.onApplicationShutdown();
   });
 });

@@ -10,7 +10,7 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
   private readonly logger = new Logger(this.constructor.name);
   private readonly timer = new SweepTimer(
     () => this.sweepNow(),
-    (error) => this.logger.warn(`The sweep of ${this.what} failed: ${nameOf(error)}`),
+    (error) => this.logger.warn(`sweep of ${this.what} failed: ${nameOf(error)}`),
   );
 
   /**

@@ -39,7 +39,7 @@ const MAX_SECONDS = 3_600;
 /** Encodes a request for one video of known length, returned as bytes rather than in a bucket. */
 export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoRequest): JsonObject {
   for (const field of REFUSED) {
-    if (value[field] != null) throw unsupported(field, `\`${field}\` is not taken here.`);
+    if (value[field] != null) throw unsupported(field, `\`${field}\` is not supported. Omit it.`);
   }
   if (value.n != null && value.n !== 1) {
     throw unsupported('n', 'Only one video can be generated per request.');

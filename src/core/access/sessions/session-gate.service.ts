@@ -284,7 +284,7 @@ export class SessionGate {
     const idleMs = Date.now() - lastSeenAt.getTime();
     if (idleMs < LAST_SEEN_PRECISION_MS || idleMs >= this.idleMs || endedAt) return;
     this.repository.noteSeen(id).catch((error: unknown) => {
-      this.logger.warn(`The use of a session was not recorded: ${messageOf(error)}`);
+      this.logger.warn(`session use not recorded: ${messageOf(error)}`);
     });
   }
 }

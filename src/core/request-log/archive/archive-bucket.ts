@@ -66,15 +66,14 @@ export class ArchiveBucket implements OnApplicationShutdown {
   async read(Key: string, start: number, end: number): Promise<ArrayBuffer> {
     const bytes = await this.ask(async ({ client, GetObjectCommand }, Bucket) => {
       const Range = `bytes=${start}-${end - 1}`;
-      if (!(end - start <= MAX_READ_BYTES))
-        throw new Error(`${Key} names too long a part of itself`);
+      if (!(end - start <= MAX_READ_BYTES)) throw new Error(`${Key} declares an oversized range`);
       const { Body, ContentLength } = await client.send(
         new GetObjectCommand({ Bucket, Key, Range }),
       );
       // HTTP holds the body to its length.
       if (ContentLength !== end - start) {
         if (Body instanceof Readable) Body.destroy();
-        throw new Error(`${Key} is not as long as it was`);
+        throw new Error(`${Key} has changed its length`);
       }
       const read = await Body?.transformToByteArray();
       if (read?.length !== end - start) throw new Error(`${Key} has an unexpected length`);

@@ -11,7 +11,7 @@ interface AddedTurn {
 /** Output limits of the Chat and Messages dialects. */
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'];
 
-/** Of text in most languages. */
+/** For text in most languages. */
 const BYTES_PER_TOKEN = 4;
 
 const CUT_OFF =
@@ -23,9 +23,9 @@ const FIRST = 'Begin your reply with exactly the following characters, and go on
 
 /**
  * Builds the request for the rest of an answer. Appends the text so far, without its tail, as an
- * assistant turn; the tail is to be repeated.
+ * assistant turn, and asks the model to repeat the tail.
  *
- * @param isPrefilled whether the model continues an assistant turn by itself; others get an
+ * @param isPrefilled whether the model continues an assistant turn without instruction; others get an
  * instruction
  * @param usedOutputTokens part of the caller's output limit that is used up
  */

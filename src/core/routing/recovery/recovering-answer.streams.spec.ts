@@ -16,8 +16,8 @@ const STREAMS = 200;
 const ASKED = { stream: true, recovery: 'continue' };
 
 /**
- * Builds a continuation from a vendor; `soFar` is what the reader has, `said` what the vendor was
- * given.
+ * Builds a continuation from a vendor; `soFar` is the text that the reader has, `said` the text
+ * that the vendor was given.
  */
 interface Situation {
   whole: string;

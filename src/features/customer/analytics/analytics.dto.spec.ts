@@ -11,7 +11,7 @@ describe(AnalyticsQueryDto.name, () => {
   });
 
   it.each(['model', 'provider', 'api_key', 'day', 'hour', 'status'])(
-    'takes group_by=%s',
+    'accepts group_by=%s',
     (grouping) => {
       expect(faultsOf({ group_by: grouping, start_date: '2026-01-01' })).toEqual([]);
     },
@@ -26,7 +26,7 @@ describe(AnalyticsQueryDto.name, () => {
     [{ start_date: ['2026-01-01', '2026-01-02'] }, 'start_date'],
     [{ end_date: ['2026-01-01', '2026-01-02'] }, 'end_date'],
     [{ tenant_id: 'other' }, 'tenant_id'],
-  ])('refuses %j, naming %s', (query, field) => {
+  ])('rejects %j and names %s', (query, field) => {
     expect(faultsOf(query)).toEqual([field]);
   });
 });
@@ -53,17 +53,17 @@ describe(readDimensions.name, () => {
     'model,day,hour',
     'model,',
     'constructor',
-  ])('refuses %j, naming group_by', (groupBy) => {
+  ])('rejects %j and names group_by', (groupBy) => {
     expect(() => namesOf(groupBy)).toThrow(expect.objectContaining({ param: 'group_by' }));
   });
 
-  it('takes tenants of operators', () => {
+  it('accepts tenants for operators', () => {
     expect(readDimensions('tenant,day', { isOverTenants: true })).toHaveLength(2);
   });
 });
 
 describe(readLogFilters.name, () => {
-  it('reads tags of one text or of several', () => {
+  it('reads one tag or several', () => {
     const filtersOf = (query: object) =>
       readLogFilters(plainToInstance(AnalyticsQueryDto, query)).tags;
     expect(filtersOf({ tag: 'team=a' })).toEqual({ team: 'a' });
@@ -71,7 +71,7 @@ describe(readLogFilters.name, () => {
     expect(() => filtersOf({ tag: 'team' })).toThrow(expect.objectContaining({ param: 'tag' }));
   });
 
-  it('refuses a key that can be none', () => {
+  it('rejects an invalid key id', () => {
     const query = plainToInstance(AnalyticsQueryDto, { api_key_id: 'x' });
     expect(() => readLogFilters(query)).toThrow(expect.objectContaining({ param: 'api_key_id' }));
   });

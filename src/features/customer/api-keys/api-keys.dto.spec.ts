@@ -14,7 +14,7 @@ describe(CreateApiKeyDto.name, () => {
     { name: 'n', monthly_spend_limit: 1 },
     { name: 'n', monthly_spend_limit: null },
     { name: 'n', rate_limit_per_minute: 1_000_000, type: 'management' },
-  ])('takes %j', (body) => {
+  ])('accepts %j', (body) => {
     expect(faultsOf(CreateApiKeyDto, body)).toEqual([]);
   });
 
@@ -40,14 +40,14 @@ describe(CreateApiKeyDto.name, () => {
     [{ name: 'n', type: null }, 'type'],
     [{ name: 'n', key: 'sk-of-my-own-choice' }, 'key'],
     [{ name: 'n', tenant_id: 'other' }, 'tenant_id'],
-  ])('refuses %j, naming %s', (body, field) => {
+  ])('rejects %j and names %s', (body, field) => {
     expect(faultsOf(CreateApiKeyDto, body)).toEqual([field]);
   });
 });
 
 describe(UpdateApiKeyDto.name, () => {
   it.each([{}, { name: 'n' }, { expires_at: null }, { name: 'n', expires_at: '2030-12-31' }])(
-    'takes %j',
+    'accepts %j',
     (body) => {
       expect(faultsOf(UpdateApiKeyDto, body)).toEqual([]);
     },
@@ -62,7 +62,7 @@ describe(UpdateApiKeyDto.name, () => {
     [{ monthly_spend_limit: 5 }, 'monthly_spend_limit'],
     [{ type: 'management' }, 'type'],
     [{ status: 'active' }, 'status'],
-  ])('refuses %j, naming %s', (body, field) => {
+  ])('rejects %j and names %s', (body, field) => {
     expect(faultsOf(UpdateApiKeyDto, body)).toEqual([field]);
   });
 });

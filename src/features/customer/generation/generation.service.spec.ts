@@ -4,7 +4,7 @@ import { requestLogRow } from '../../../../test/support/request-log-rows.js';
 import { toGenerationRecord } from './generation.service.js';
 
 describe(toGenerationRecord.name, () => {
-  it("has the interface's fields, and what else is known of the request", () => {
+  it("returns the API's fields and the request's other figures", () => {
     const row = requestLogRow({
       model: 'openai/gpt-4o-mini',
       provider: 'openai',
@@ -37,7 +37,7 @@ describe(toGenerationRecord.name, () => {
     });
   });
 
-  it.each(['estimated', 'none'] as const)('shows no native counts where they are %s', (source) => {
+  it.each(['estimated', 'none'] as const)('omits native counts when they are %s', (source) => {
     const record = toGenerationRecord(requestLogRow({ usageSource: source, promptTokens: 7 }));
     expect(record).toMatchObject({
       tokens_prompt: 7,

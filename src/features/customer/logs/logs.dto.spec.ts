@@ -19,7 +19,7 @@ describe(LogsQueryDto.name, () => {
     { offset: String(Number.MAX_SAFE_INTEGER) },
     { status: 'success', model: 'a/b', start_date: '2026-01-01', api_key_id: 'any text' },
     { status: 'error', model: 'with \u0000', end_date: '2026-01-01' },
-  ])('takes %j', (query) => {
+  ])('accepts %j', (query) => {
     expect(faultsOf(query)).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe(LogsQueryDto.name, () => {
     [{ api_key_id: ['a', 'b'] }, 'api_key_id'],
     [{ tenant_id: 'other' }, 'tenant_id'],
     [{ 'limit[gt]': '1' }, 'limit[gt]'],
-  ])('refuses %j, naming %s', (query, field) => {
+  ])('rejects %j and names %s', (query, field) => {
     expect(faultsOf(query)).toEqual([field]);
   });
 });

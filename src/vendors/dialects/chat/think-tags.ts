@@ -150,9 +150,9 @@ export class ThinkTagReader implements EventStreamReader {
     try {
       const bytes = cutFrames(this.frames, chunk);
       if (!bytes) return [];
-      const spelled = Buffer.from(this.respell(bytes));
-      if (!this.isSettled) return this.inner.push(spelled);
-      return this.inner.push(Buffer.concat([spelled, this.frames.rest()]));
+      const rewritten = Buffer.from(this.rewrite(bytes));
+      if (!this.isSettled) return this.inner.push(rewritten);
+      return this.inner.push(Buffer.concat([rewritten, this.frames.rest()]));
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       this.ownFailure = error;
@@ -163,19 +163,19 @@ export class ThinkTagReader implements EventStreamReader {
   end(): CanonicalEvent[] {
     if (this.ownFailure) throw this.ownFailure;
     const rest = this.isSettled ? Buffer.alloc(0) : this.frames.rest();
-    const events = rest.length > 0 ? this.inner.push(Buffer.from(this.respell(rest))) : [];
+    const events = rest.length > 0 ? this.inner.push(Buffer.from(this.rewrite(rest))) : [];
     return [...events, ...this.inner.end()];
   }
 
-  private respell(bytes: Buffer): string {
+  private rewrite(bytes: Buffer): string {
     const frames = normalizeFrames(bytes.toString('utf8')).split('\n\n');
-    const spelled = frames.map((frame) => this.respellFrame(frame)).join('\n\n');
+    const rewritten = frames.map((frame) => this.rewriteFrame(frame)).join('\n\n');
     const settled = [...this.splitters.values()].filter((splitter) => splitter.isSettled);
     this.isSettled = settled.length >= this.choices;
-    return spelled;
+    return rewritten;
   }
 
-  private respellFrame(frame: string): string {
+  private rewriteFrame(frame: string): string {
     const data = eventData(frame);
     if (data === '' || data === '[DONE]') return frame;
     let chunk: unknown;

@@ -222,7 +222,7 @@ function encodeImagesRequest(
 function fieldsToSend({ body }: ImageRequest): [string, unknown][] {
   const fields = vendorFields(body.value).filter(([name]) => name !== 'n');
   for (const [name, value] of fields) {
-    if (REFUSED.has(name)) throw unsupported(name, `\`${name}\` is not taken here.`);
+    if (REFUSED.has(name)) throw unsupported(name, `\`${name}\` is not supported. Omit it.`);
     if (name === 'output_format' && !FORMATS.has(value)) {
       throw unsupported(name, 'Image formats must be png, jpeg or webp.');
     }

@@ -172,7 +172,7 @@ function encodeVideoRequest(
   for (const [name, value] of vendorFields(body.value)) {
     if (name === 'seconds') continue;
     if (REFUSED.has(name) || !NAME.test(name)) {
-      throw unsupported(name, `\`${name}\` is not taken here.`);
+      throw unsupported(name, `\`${name}\` is not supported. Omit it.`);
     }
     if (name === 'n' && value !== 1)
       throw unsupported('n', 'Only one video can be generated per request.');
