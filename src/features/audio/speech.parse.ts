@@ -66,8 +66,8 @@ export const speechSchema = {
 const validate = compileSchema(speechSchema);
 
 /**
- * Reads the body of a speech request and counts the billed units, characters and bytes, for the
- * hold and the charge.
+ * Reads the body of a speech request and counts the billed units, characters and bytes, which
+ * `core/ledger/pricing.ts` prices for the hold and the charge.
  *
  * @throws InvalidRequestError naming the first invalid field
  */
