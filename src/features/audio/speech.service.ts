@@ -104,7 +104,7 @@ interface SpeechSink {
   end(settled: SettledEvent): Promise<void>;
   /** Called when audio is interrupted. */
   fail(error: GatewayError): Promise<void>;
-  /** Called in every case; closes what is still open. */
+  /** Closes what is still open. Always called. */
   close(): void;
 }
 
